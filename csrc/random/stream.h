@@ -1,0 +1,68 @@
+/* Generators as plain C: NumPy's bit generator contract, how a state is copied, and the exact draws.
+ *
+ * The distribution functions themselves are those of the running NumPy: bind looks them up and hands them over in a
+ * Dists table. Relies on: base. Relied on by: vm, lower (numbers of distributions), bind. */
+#ifndef PYSCAN_RANDOM_STREAM_H
+#define PYSCAN_RANDOM_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/status.h"
+
+/* NumPy's bitgen_t, declared here because NumPy's own header needs Python.h. */
+typedef struct BitGen {
+    void *state;
+    uint64_t (*next_uint64)(void *state);
+    uint32_t (*next_uint32)(void *state);
+    double (*next_double)(void *state);
+    uint64_t (*next_raw)(void *state);
+} BitGen;
+
+/* How the words of one class of bit generator are copied: n_bytes from `state`, of which the words at `pointers`
+ * (byte offsets) point into the same region and move with it. Verified by bind against `.state` before it is used. */
+enum { STREAM_MAX_POINTERS = 8 };
+typedef struct StreamLayout {
+    size_t n_bytes;
+    int n_pointers;
+    uint32_t pointers[STREAM_MAX_POINTERS];
+} StreamLayout;
+
+/* NumPy's binomial_t is smaller than this; zeroed means "nothing remembered". */
+typedef struct BinomialMemo { double words[32]; } BinomialMemo;
+
+typedef struct Stream {
+    BitGen *bitgen;             /* what draws go through: the generator's own, or &own */
+    const StreamLayout *layout; /* NULL: copies go through the host */
+    BitGen own;                 /* for a copy: the class's functions over `memory` */
+    char *memory;               /* owned words of a copy, or NULL */
+    void *host;                 /* the host's handle on the Python generator that it stands for, or NULL */
+    bool by_method;             /* draws must go through the generator's own methods (a subclass, unknown functions) */
+    BinomialMemo binomial;
+} Stream;
+
+Stream *stream_new(void);           /* owned, empty, or NULL */
+void stream_free(Stream *stream);
+/* Makes dst draw on from src's present state, in memory of its own; dst's old memory is reused. Needs src->layout. */
+int stream_copy(Stream *dst, const Stream *src, Status *status);
+/* Copies the words between memory of one layout: snapshot, restore, write-back. */
+void stream_copy_words(const StreamLayout *layout, char *dst, const char *src);
+
+typedef enum Dist {
+#define DIST(NAME, ...) DIST_##NAME,
+#include "random/dists.def"
+#undef DIST
+    N_DISTS
+} Dist;
+
+/* The running NumPy's functions, by distribution; NULL: draw by the generator's method. */
+typedef struct Dists { void *functions[N_DISTS][2]; } Dists;
+
+const char *dist_name(int dist);
+int dist_from_name(const char *name); /* -1 when there is none */
+int dist_n_params(int dist);
+char dist_param_kind(int dist, int i); /* 'd' double, 'l' int64, 'v' vector of doubles (support axis last) */
+char dist_result_kind(int dist);       /* 'd' or 'l' */
+
+#endif

@@ -1,0 +1,56 @@
+/* Runs programs. No Python, no GIL; no allocation in the step loop once each array has met its largest shape.
+ *
+ * This is the plain portable loop: a switch over the instructions, the same kernels for one element and for many. It
+ * stays as the second implementation that a faster engine is tested against.
+ * Relies on: base, ops, program, random, math. Relied on by: bind. */
+#ifndef PYSCAN_VM_VM_H
+#define PYSCAN_VM_VM_H
+
+#include "program/program.h"
+#include "random/stream.h"
+
+typedef struct Frame Frame;
+
+/* What the world outside supplies. Functions that can fail fill the Status and return -1. All may be NULL but `poll`'s
+ * absence means never interrupted, and a program that needs a missing one fails with STATUS_BAD_PROGRAM. */
+typedef struct VmHost {
+    void *self;
+    int (*poll)(void *self); /* asked at least every 50 ms; non-zero: stop (STATUS_INTERRUPTED) */
+    int (*call)(void *self, Frame *frame, const Instr *instr, Status *status);                    /* I_CALL */
+    int (*draw)(void *self, Frame *frame, const Instr *instr, Stream *stream, Status *status);    /* by the generator's method, onto `stream` */
+    int (*copy_stream)(void *self, Stream *dst, const Stream *src, Status *status);               /* a stream without layout */
+    void (*drop_object)(void *self, void *object);                                                /* gives up an object value */
+    void *(*hold_object)(void *self, void *object);                                               /* one more holder */
+    int (*product)(void *self, Array *dst, const Array *a, const Array *b, Status *status);       /* big matrix products */
+    Dists dists;
+} VmHost;
+
+/* Counted while running, for tests and explain. */
+typedef struct Counters {
+    int64_t generator_copies; /* made by loops before their first step, and by the host before a call */
+    int64_t scratch_copies;   /* made by draws that are not in place */
+    int64_t steps;            /* of all loops */
+    int64_t allocations;      /* storage that had to grow */
+} Counters;
+
+/* Owned: registers, descriptors, storage and the frames of nested loops, ready to run; NULL with *status filled. */
+Frame *frame_new(const Program *program, Status *status);
+void frame_free(Frame *frame, const VmHost *host);
+/* Ends a call: gives up inputs, outputs, objects, scratch streams' handles, and storage beyond keep_bytes in all. */
+void frame_reset(Frame *frame, const VmHost *host, size_t keep_bytes);
+
+/* Lent, by value number of the frame's program. Scalars: the address of the register. */
+char *frame_scalar(Frame *frame, int32_t value);
+Array *frame_array(Frame *frame, int32_t value); /* for arrays; for a scalar: a descriptor of rank 0 over its register, valid until the next call of this function */
+Stream **frame_stream(Frame *frame, int32_t value);
+void **frame_object(Frame *frame, int32_t value);
+const Program *frame_program(const Frame *frame);
+Counters *frame_counters(Frame *frame);
+
+/* For hosts that write a result: makes the destination `value` an array of that shape with fresh or reused storage. */
+int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status *status);
+
+/* Runs the frame's program once. Inputs were set by the caller through the functions above. */
+int vm_run(Frame *frame, const VmHost *host, Status *status);
+
+#endif
