@@ -5,6 +5,7 @@ PYSCAN_TEST_BUILD=1 adds the checks of test builds (graph verifier and program c
 """
 import os
 import sys
+import sysconfig
 from glob import glob
 
 import numpy
@@ -19,7 +20,7 @@ if sys.platform != "win32":
     compile_args = [
         "-std=c11", "-O2", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
         "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wstrict-prototypes", "-Wno-unused-parameter",
-        "-isystem", numpy.get_include(),
+        "-isystem", numpy.get_include(), "-isystem", sysconfig.get_path("include"),
     ]
     if os.environ.get("PYSCAN_WERROR"):
         compile_args.append("-Werror")
