@@ -12,7 +12,8 @@
 void *mem_alloc(size_t n_bytes);
 /* The same, zeroed; the product is checked. */
 void *mem_calloc(size_t n, size_t item_bytes);
-/* n items of item_bytes each, checked product; on failure the old block stays valid. */
+/* n items of item_bytes each, checked product; on failure the old block stays valid. A grown block has the alignment
+ * of malloc: it is for lists, not for elements. NULL as ptr allocates. */
 void *mem_resize(void *ptr, size_t n, size_t item_bytes);
 /* Frees; NULL is fine. */
 void mem_free(void *ptr);

@@ -1,0 +1,144 @@
+/* The allocator and its fault counter.
+ *
+ * Relies on: the C library. Relied on by: every room, through mem.h.
+ * The counters below are the one mutable static state of the core: they belong to the process as malloc itself does, they are
+ * atomic, and no result depends on them unless a test has armed them. */
+#include "base/mem.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _WIN32
+#include <malloc.h>
+#endif
+
+enum { ALIGNMENT = 64 };
+
+static _Atomic int64_t blocks_alive = 0;
+static _Atomic int64_t fault_countdown = 0; /* 0: not armed; k: the k-th allocation from now fails; below: failing */
+static _Atomic int64_t fault_repeat = 0;    /* failures still to come once the countdown is over */
+static _Atomic int64_t faults_made = 0;
+static _Atomic int fault_is_armed = 0;
+
+int mem_mul(size_t a, size_t b, size_t *product)
+{
+    if (b != 0 && a > SIZE_MAX / b) {
+        return -1;
+    }
+    *product = a * b;
+    return 0;
+}
+
+/* Whether this allocation is one that a test wants to fail. */
+static int fault_is_due(void)
+{
+    if (!atomic_load_explicit(&fault_is_armed, memory_order_relaxed)) {
+        return 0;
+    }
+    if (atomic_fetch_sub(&fault_countdown, 1) > 1) {
+        return 0;
+    }
+    if (atomic_fetch_sub(&fault_repeat, 1) <= 0) {
+        return 0;
+    }
+    atomic_fetch_add(&faults_made, 1);
+    return 1;
+}
+
+/* Memory of n_bytes > 0 from the system, aligned as mem_alloc promises. */
+static void *system_alloc(size_t n_bytes)
+{
+#ifdef _WIN32
+    return _aligned_malloc(n_bytes, ALIGNMENT);
+#else
+    if (n_bytes < ALIGNMENT) {
+        return malloc(n_bytes);
+    }
+    if (n_bytes > SIZE_MAX - ALIGNMENT) {
+        return NULL;
+    }
+    return aligned_alloc(ALIGNMENT, (n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+#endif
+}
+
+void *mem_alloc(size_t n_bytes)
+{
+    void *ptr;
+
+    if (fault_is_due()) {
+        return NULL;
+    }
+    ptr = system_alloc(n_bytes == 0 ? 1 : n_bytes);
+    if (ptr != NULL) {
+        atomic_fetch_add_explicit(&blocks_alive, 1, memory_order_relaxed);
+    }
+    return ptr;
+}
+
+void *mem_calloc(size_t n, size_t item_bytes)
+{
+    size_t n_bytes;
+    void *ptr;
+
+    if (mem_mul(n, item_bytes, &n_bytes) < 0) {
+        return NULL;
+    }
+    ptr = mem_alloc(n_bytes);
+    if (ptr != NULL) {
+        memset(ptr, 0, n_bytes);
+    }
+    return ptr;
+}
+
+void *mem_resize(void *ptr, size_t n, size_t item_bytes)
+{
+    size_t n_bytes;
+    void *grown;
+
+    if (mem_mul(n, item_bytes, &n_bytes) < 0) {
+        return NULL;
+    }
+    if (ptr == NULL) {
+        return mem_alloc(n_bytes);
+    }
+    if (fault_is_due()) {
+        return NULL;
+    }
+    n_bytes = n_bytes == 0 ? 1 : n_bytes;
+#ifdef _WIN32
+    grown = _aligned_realloc(ptr, n_bytes, ALIGNMENT);
+#else
+    grown = realloc(ptr, n_bytes);
+#endif
+    return grown;
+}
+
+void mem_free(void *ptr)
+{
+    if (ptr == NULL) {
+        return;
+    }
+    atomic_fetch_sub_explicit(&blocks_alive, 1, memory_order_relaxed);
+#ifdef _WIN32
+    _aligned_free(ptr);
+#else
+    free(ptr);
+#endif
+}
+
+void mem_fault_arm(int64_t countdown, int64_t repeat)
+{
+    atomic_store(&fault_countdown, countdown);
+    atomic_store(&fault_repeat, repeat);
+    atomic_store(&faults_made, 0);
+    atomic_store(&fault_is_armed, 1);
+}
+
+int64_t mem_fault_disarm(void)
+{
+    atomic_store(&fault_is_armed, 0);
+    return atomic_exchange(&faults_made, 0);
+}
+
+int64_t mem_blocks_alive(void) { return atomic_load(&blocks_alive); }

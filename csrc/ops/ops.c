@@ -1,0 +1,180 @@
+/* The rows of scalars.def and ops.def, their lookups, and the rules of types.
+ *
+ * Relies on: base. Relied on by: rewrite, program, math, vm, lower, bind. */
+#include "ops/ops.h"
+
+#include <string.h>
+
+typedef struct ScalarRow {
+    const char *name;
+    int n_in;
+    ScalarRule rule;
+    const char *rule_name, *classes, *doc;
+} ScalarRow;
+
+static const ScalarRow scalars[N_SCALARS] = {
+#define SCALAR(NAME, name, n_in, rule, classes, doc) {name, n_in, RULE_##rule, #rule, classes, doc},
+#include "ops/scalars.def"
+#undef SCALAR
+};
+
+const char *scalar_name(int scalar) { return scalars[scalar].name; }
+
+int scalar_from_name(const char *name)
+{
+    for (int i = 0; i < N_SCALARS; i++) {
+        if (strcmp(scalars[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int scalar_n_in(int scalar) { return scalars[scalar].n_in; }
+
+bool scalar_accepts(int scalar, int n_in)
+{
+    return scalars[scalar].n_in < 0 ? n_in >= 2 : n_in == scalars[scalar].n_in;
+}
+
+ScalarRule scalar_rule(int scalar) { return scalars[scalar].rule; }
+
+const char *scalar_rule_name(int scalar) { return scalars[scalar].rule_name; }
+
+const char *scalar_classes(int scalar) { return scalars[scalar].classes; }
+
+bool scalar_has_kernel(int scalar, DType compute) { return strchr(scalars[scalar].classes, dtype_kind(compute)) != NULL; }
+
+const char *scalar_doc(int scalar) { return scalars[scalar].doc; }
+
+bool scalar_can_raise(int scalar, DType compute)
+{
+    char kind = dtype_kind(compute);
+    return (scalar == SCALAR_FLOOR_DIVIDE || scalar == SCALAR_MOD) && (kind == 'i' || kind == 'u');
+}
+
+/* The signed or unsigned integer type of that size, or float64 where there is none so wide. */
+static DType integer_of(char kind, int64_t n_bytes)
+{
+    for (int i = 0; i < N_DTYPES; i++) {
+        if (dtype_kind((DType)i) == kind && dtype_bytes((DType)i) == n_bytes) {
+            return (DType)i;
+        }
+    }
+    return DTYPE_FLOAT64;
+}
+
+static DType larger_of(DType a, DType b) { return dtype_bytes(a) >= dtype_bytes(b) ? a : b; }
+
+/* Position of a kind in the order in which NumPy lets one kind swallow another. */
+static int kind_rank(DType dtype)
+{
+    return (int)(strchr("biufc", dtype_kind(dtype)) - "biufc");
+}
+
+/* A real or complex type that holds every value of an integer or boolean type as well as NumPy asks for. */
+static DType float_for(DType dtype)
+{
+    char kind = dtype_kind(dtype);
+
+    if (kind == 'f' || kind == 'c') {
+        return dtype;
+    }
+    return dtype_bytes(dtype) <= 2 ? DTYPE_FLOAT32 : DTYPE_FLOAT64;
+}
+
+DType dtype_real(DType dtype)
+{
+    return dtype == DTYPE_COMPLEX64 ? DTYPE_FLOAT32 : dtype == DTYPE_COMPLEX128 ? DTYPE_FLOAT64 : dtype;
+}
+
+DType dtype_promote(DType a, DType b)
+{
+    DType low = kind_rank(a) <= kind_rank(b) ? a : b, high = low == a ? b : a;
+    char kind = dtype_kind(high);
+
+    if (dtype_kind(low) == kind) {
+        return larger_of(a, b);
+    }
+    if (dtype_kind(low) == 'b' && kind != 'c') {
+        return high;
+    }
+    if (kind == 'u') { /* signed with unsigned: the signed type that holds both */
+        return dtype_bytes(low) > dtype_bytes(high) ? low : integer_of('i', dtype_bytes(high) * 2);
+    }
+    if (kind == 'f') {
+        return larger_of(high, float_for(low));
+    }
+    if (dtype_kind(low) == 'b') {
+        return high;
+    }
+    return larger_of(dtype_real(high), float_for(low)) == DTYPE_FLOAT64 ? DTYPE_COMPLEX128 : DTYPE_COMPLEX64;
+}
+
+DType scalar_result(int scalar, DType compute)
+{
+    switch (scalars[scalar].rule) {
+    case RULE_BOOL:
+        return DTYPE_BOOL;
+    case RULE_REAL:
+        return dtype_real(compute);
+    default:
+        return compute;
+    }
+}
+
+int scalar_types(int scalar, int n_in, const DType *in, DType *compute, DType *out)
+{
+    ScalarRule rule = scalars[scalar].rule;
+    int first = rule == RULE_SWITCH || rule == RULE_FIRST_SHAPE ? 1 : 0;
+    DType type;
+
+    if (!scalar_accepts(scalar, n_in)) {
+        return -1;
+    }
+    type = in[first];
+    for (int i = first + 1; i < n_in; i++) {
+        type = dtype_promote(type, in[i]);
+    }
+    if (rule == RULE_FLOAT) {
+        type = float_for(type);
+    } else if (rule == RULE_DIVIDE && dtype_kind(type) != 'f' && dtype_kind(type) != 'c') {
+        type = DTYPE_FLOAT64;
+    }
+    if (!scalar_has_kernel(scalar, type)) {
+        return -1;
+    }
+    *compute = type;
+    *out = scalar_result(scalar, type);
+    return 0;
+}
+
+typedef struct OpRow {
+    const char *kind, *attributes;
+    char can_raise;
+    const char *signature;
+} OpRow;
+
+static const OpRow ops[N_OPS] = {
+#define OP(NAME, kind, attributes, can_raise, signature) {kind, attributes, can_raise, signature},
+#include "ops/ops.def"
+#undef OP
+};
+
+const char *op_kind(int op) { return ops[op].kind; }
+
+int op_from_kind(const char *kind)
+{
+    for (int i = 0; i < N_OPS; i++) {
+        if (strcmp(ops[i].kind, kind) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *op_attributes(int op) { return ops[op].attributes; }
+
+bool op_can_raise(int op) { return ops[op].can_raise == 'v'; }
+
+const char *op_signature(int op) { return ops[op].signature; }

@@ -1,0 +1,66 @@
+/* The tables of operations as enums and lookups: elementwise functions (scalars.def) and graph operations (ops.def).
+ *
+ * Relies on: base (element types). Relied on by: rewrite, program, math, vm, lower, bind. */
+#ifndef PYSCAN_OPS_OPS_H
+#define PYSCAN_OPS_OPS_H
+
+#include <stdbool.h>
+
+#include "base/array.h"
+
+typedef enum Scalar {
+#define SCALAR(NAME, ...) SCALAR_##NAME,
+#include "ops/scalars.def"
+#undef SCALAR
+    N_SCALARS
+} Scalar;
+
+/* How the result's type and the computing type follow from the inputs' types. "Promoted" is NumPy's promotion of types. */
+typedef enum ScalarRule {
+    RULE_SAME,        /* result and computing type: the inputs promoted */
+    RULE_FLOAT,       /* as SAME, but bool, int8, int16, uint8, uint16 become float32 and wider integers float64 */
+    RULE_DIVIDE,      /* as SAME, but bool and integers become float64 */
+    RULE_BOOL,        /* result bool; computed in the inputs promoted */
+    RULE_SWITCH,      /* first input bool; result and computing type: the other two promoted */
+    RULE_REAL,        /* computed in the input's type; the result is its real type (complex64: float32, complex128: float64) */
+    RULE_FIRST_SHAPE, /* result and computing type: the second input's; only the shape of the first counts */
+    N_RULES
+} ScalarRule;
+
+const char *scalar_name(int scalar);
+int scalar_from_name(const char *name); /* -1 when there is none */
+int scalar_n_in(int scalar);            /* -1: two or more */
+bool scalar_accepts(int scalar, int n_in);
+ScalarRule scalar_rule(int scalar);
+const char *scalar_rule_name(int scalar); /* as it is written in the row */
+const char *scalar_classes(int scalar);   /* the kinds of computing type (dtypes.def) that have a kernel */
+bool scalar_has_kernel(int scalar, DType compute);
+const char *scalar_doc(int scalar);
+/* Whether an element's value can make it fail when computed in that type: integers by zero. */
+bool scalar_can_raise(int scalar, DType compute);
+/* The computing type and the result's type for inputs of these types, or -1 when the row has no kernel for them. For
+ * RULE_SWITCH the first source stays bool and the others are of the computing type; for RULE_FIRST_SHAPE the first
+ * may be of any type; elsewhere all sources are of the computing type once cast. */
+int scalar_types(int scalar, int n_in, const DType *in, DType *compute, DType *out);
+/* The result's type for a computing type. */
+DType scalar_result(int scalar, DType compute);
+
+/* NumPy's promotion of two types. */
+DType dtype_promote(DType a, DType b);
+/* The type of a complex type's parts; other types are their own. */
+DType dtype_real(DType dtype);
+
+typedef enum OpKind {
+#define OP(NAME, ...) OP_##NAME,
+#include "ops/ops.def"
+#undef OP
+    N_OPS
+} OpKind;
+
+const char *op_kind(int op);           /* the word in the class attribute `kind` */
+int op_from_kind(const char *kind);    /* -1 when there is none */
+const char *op_attributes(int op);     /* what lower reads of the Op */
+bool op_can_raise(int op);             /* by the values or shapes that come; false: never at run time */
+const char *op_signature(int op);      /* inputs -> outputs */
+
+#endif
