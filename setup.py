@@ -28,6 +28,8 @@ if sys.platform != "win32":
         flags = ["-fsanitize=" + os.environ["PYSCAN_SANITIZE"], "-fno-omit-frame-pointer", "-g", "-O1"]
         compile_args += flags
         link_args += flags[:1]
+        if "undefined" in os.environ["PYSCAN_SANITIZE"]:
+            compile_args.append("-fno-sanitize-recover=undefined")
 if os.environ.get("PYSCAN_TEST_BUILD"):
     macros.append(("PYSCAN_TEST_BUILD", "1"))
 
