@@ -1,13 +1,14 @@
 /* The extension module `pyscan._core`: its state, and the order in which the rooms add what they export.
  *
  * Relies on: every room. Relied on by: nothing in C; graph_state_of finds the module by core_module_def. */
-#include "bind/module.h"
+#include "bind/bind.h"
 
 static int core_exec(PyObject *module)
 {
     CoreState *state = core_state_get(module);
     if (graph_module_exec(module, &state->graph) < 0) return -1;
     if (features_module_exec(module, &state->graph) < 0) return -1;
+    if (tables_module_exec(module) < 0) return -1;
     return 0;
 }
 

@@ -1,0 +1,85 @@
+/* The tables of the core (.def files) as lists of dicts, one per row, for the Python half and the tests.
+ *
+ * Relies on: base, ops, program (their rows). Relied on by: module.c. */
+#include "bind/bind.h"
+
+#include "base/status.h"
+#include "ops/ops.h"
+#include "program/program.h"
+
+/* Appends Py_BuildValue's dict, stealing it; NULL means that an exception is set. */
+static int append_row(PyObject *list, PyObject *stolen_row)
+{
+    int result = stolen_row == NULL ? -1 : PyList_Append(list, stolen_row);
+    Py_XDECREF(stolen_row);
+    return result;
+}
+
+/* The list, or NULL after giving it up when a row could not be made. */
+static PyObject *finish_list(PyObject *stolen_list, int failed)
+{
+    if (failed) Py_CLEAR(stolen_list);
+    return stolen_list;
+}
+
+static PyObject *tables_scalars(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    int failed = list == NULL;
+    for (int i = 0; !failed && i < N_SCALARS; i++)
+        failed = append_row(list, Py_BuildValue("{s:s,s:i,s:s,s:s,s:s}", "name", scalar_name(i), "n_in", scalar_n_in(i), "rule", scalar_rule_name(i),
+                                                "classes", scalar_classes(i), "doc", scalar_doc(i))) < 0;
+    return finish_list(list, failed);
+}
+
+static PyObject *tables_ops(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    int failed = list == NULL;
+    for (int i = 0; !failed && i < N_OPS; i++)
+        failed = append_row(list, Py_BuildValue("{s:s,s:s,s:O,s:s}", "kind", op_kind(i), "attributes", op_attributes(i), "can_raise",
+                                                op_can_raise(i) ? Py_True : Py_False, "signature", op_signature(i))) < 0;
+    return finish_list(list, failed);
+}
+
+static PyObject *tables_opcodes(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    int failed = list == NULL;
+#define OPCODE(NAME, text, n_dst, n_src, aux, effect) \
+    if (!failed) failed = append_row(list, Py_BuildValue("{s:s,s:i,s:i,s:s,s:s}", "name", text, "n_dst", n_dst, "n_src", n_src, "aux", aux, "effect", effect)) < 0;
+#include "program/opcodes.def"
+#undef OPCODE
+    return finish_list(list, failed);
+}
+
+static PyObject *tables_statuses(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    int failed = list == NULL;
+    for (int i = 0; !failed && i < N_STATUS_CODES; i++)
+        failed = append_row(list, Py_BuildValue("{s:s,s:s,s:s}", "name", status_name((StatusCode)i), "exception", status_exception((StatusCode)i),
+                                                "message", status_message((StatusCode)i))) < 0;
+    return finish_list(list, failed);
+}
+
+static PyObject *tables_dtypes(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    int failed = list == NULL;
+    for (int i = 0; !failed && i < N_DTYPES; i++)
+        failed = append_row(list, Py_BuildValue("{s:s,s:L,s:C}", "name", dtype_name((DType)i), "bytes", (long long)dtype_bytes((DType)i), "kind",
+                                                (int)dtype_kind((DType)i))) < 0;
+    return finish_list(list, failed);
+}
+
+static PyMethodDef tables_methods[] = {
+    {"scalars", tables_scalars, METH_NOARGS, "The elementwise operations: a list of dicts with name, n_in (-1: two or more), rule, classes, doc."},
+    {"ops", tables_ops, METH_NOARGS, "The graph operations with native instructions: dicts with kind, attributes, can_raise, signature."},
+    {"opcodes", tables_opcodes, METH_NOARGS, "The instructions of a program: dicts with name, n_dst, n_src (-1: any number), aux, effect."},
+    {"statuses", tables_statuses, METH_NOARGS, "The ways in which a program can fail: dicts with name, exception, message."},
+    {"dtypes", tables_dtypes, METH_NOARGS, "The element types: dicts with name, bytes, kind."},
+    {NULL, NULL, 0, NULL},
+};
+
+int tables_module_exec(PyObject *module) { return PyModule_AddFunctions(module, tables_methods); }
