@@ -1,0 +1,328 @@
+"""Hypothesis strategies that build whole scans: taps, several streams, shared and protected inputs, nesting, `until`,
+no, one and many steps; now and then something wrong inside, so that errors are compared too.
+
+``scan_cases()`` gives a ``Case``: symbolic inputs, outputs and updates, arguments for two calls, and the shared
+variables. A pool of (variable, shape) pairs grows while a body is built; lengths are known while building, so that
+bodies are valid unless the strategy wants an error.
+"""
+from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import strategies as st
+
+import pyscan
+import pyscan.tensor as at
+from pyscan.scan import until
+
+FLOATS = ("float64", "float32")
+DTYPES = ("float64", "float64", "float64", "float32", "int64", "int32", "bool")
+WIDTH = 3  # length of every vector axis that is not 1
+
+
+@dataclass
+class Case:
+    """A function to be built in several ways, and the arguments to call it with."""
+
+    inputs: list = field(default_factory=list)
+    outputs: list = field(default_factory=list)
+    updates: list = field(default_factory=list)
+    arguments: list = field(default_factory=list)  # two lists of values, one a call
+    shared: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
+
+    def __repr__(self):
+        values = [[np.asarray(v).tolist() for v in call] for call in self.arguments]
+        return f"Case({', '.join(self.notes)}; arguments={values})"
+
+
+def number(draw, dtype):
+    """A small number of the dtype (now and then an awkward one)."""
+    if dtype == "bool":
+        return draw(st.booleans())
+    if "int" in dtype:
+        return draw(st.integers(-3, 5))
+    return draw(st.sampled_from((0.5, 1.0, -1.5, 2.0, 0.25, -0.0, 3.0, 1e-3, 7.0)))
+
+
+def array(draw, dtype, shape):
+    """A NumPy array of the dtype and shape, in one of several layouts."""
+    values = np.empty(shape, dtype=dtype)
+    for index in np.ndindex(*shape):
+        values[index] = number(draw, dtype)
+    layout = draw(st.sampled_from(("plain", "plain", "strided", "reversed", "transposed"))) if shape else "plain"
+    if layout == "strided":
+        wide = np.zeros(shape[:-1] + (2 * shape[-1],), dtype=dtype)
+        wide[..., ::2] = values
+        return wide[..., ::2]
+    if layout == "reversed":
+        return np.ascontiguousarray(values[::-1])[::-1]
+    if layout == "transposed":
+        return np.ascontiguousarray(values.T).T
+    return values
+
+
+class Body:
+    """What is in scope while a body is built: numeric variables with their shapes, and the case for new inputs."""
+
+    def __init__(self, draw, case, stream, level=0):
+        self.draw, self.case, self.stream, self.level = draw, case, stream, level
+        self.pool = []
+
+    def pick(self, *dtypes):
+        """A variable of one of the dtypes from the pool, or a constant."""
+        fitting = [item for item in self.pool if not dtypes or item[0].dtype in dtypes]
+        if fitting and self.draw(st.integers(0, 5)):
+            return self.draw(st.sampled_from(fitting))
+        dtype = self.draw(st.sampled_from(dtypes or DTYPES))
+        return at.constant(np.asarray(number(self.draw, dtype), dtype=dtype)), ()
+
+    def add(self, variable, shape):
+        self.pool.append((variable, shape))
+        return variable, shape
+
+    def grow(self):
+        """Add one computed variable to the pool."""
+        makers = (arithmetic, arithmetic, arithmetic, unary, compare, switch, reduction, indexing, writing, product, sample, sample)
+        self.add(*self.draw(st.sampled_from(makers))(self))
+
+
+def _broadcast(*shapes):
+    return np.broadcast_shapes(*shapes)
+
+
+def arithmetic(body):
+    (a, sa), (b, sb) = body.pick("float64", "float32", "int64", "int32"), body.pick("float64", "float32", "int64", "int32")
+    name = body.draw(st.sampled_from(("add", "sub", "mul", "true_div", "maximum", "minimum")))
+    return getattr(at, name)(a, b), _broadcast(sa, sb)
+
+
+def unary(body):
+    a, shape = body.pick("float64", "float32")
+    name = body.draw(st.sampled_from(("exp", "tanh", "neg", "abs", "sqr", "sigmoid", "floor", "sgn", "sin", "log1p", "sqrt")))
+    return getattr(at, name)(a), shape
+
+
+def compare(body):
+    (a, sa), (b, sb) = body.pick(), body.pick()
+    name = body.draw(st.sampled_from(("lt", "le", "eq", "neq", "ge")))
+    return getattr(at, name)(a, b), _broadcast(sa, sb)
+
+
+def switch(body):
+    (c, sc), (a, sa), (b, sb) = body.pick("bool"), body.pick("float64", "int64"), body.pick("float64", "int64")
+    return at.switch(c, a, b), _broadcast(sc, sa, sb)
+
+
+def reduction(body):
+    a, shape = body.pick("float64", "float32", "int64")
+    name = body.draw(st.sampled_from(("sum", "prod", "max", "mean")))
+    if not shape:
+        return getattr(at, name)(a), ()
+    axis = body.draw(st.sampled_from((None,) + tuple(range(len(shape)))))
+    return getattr(at, name)(a, axis=axis), () if axis is None else shape[:axis] + shape[axis + 1:]
+
+
+def indexing(body):
+    a, shape = body.pick("float64", "int64")
+    if not shape:
+        return a + 0, ()
+    form = body.draw(st.sampled_from(("first", "last", "reverse", "tail", "newaxis", "symbolic")))
+    if form == "newaxis":
+        return a[None], (1,) + shape
+    if form == "reverse":
+        return a[::-1], shape
+    if form == "tail":
+        return a[-1:], (1,) + shape[1:]
+    if form == "symbolic":
+        return a[at.cast(at.abs(body.pick("int64")[0]).sum() % shape[0], "int64")], shape[1:]
+    return a[0 if form == "first" else -1], shape[1:]
+
+
+def writing(body):
+    a, shape = body.pick("float64")
+    if not shape:
+        return a * 2.0, ()
+    write = body.draw(st.sampled_from((at.set_subtensor, at.inc_subtensor)))
+    value, value_shape = body.pick("float64")
+    return write(a[0], value.sum() if value_shape else value), shape
+
+
+def product(body):
+    vectors = [item for item in body.pool if item[0].dtype == "float64" and len(item[1]) == 1 and item[1][0] == WIDTH]
+    if not vectors:
+        return arithmetic(body)
+    a, b = body.draw(st.sampled_from(vectors)), body.draw(st.sampled_from(vectors))
+    if body.draw(st.booleans()):
+        return at.dot(a[0], b[0]), ()
+    return at.dot(at.outer(a[0], b[0]), b[0]), (WIDTH,)
+
+
+def sample(body):
+    """A draw of the stream whose parameters may depend on anything; now and then a parameter is bad at run time."""
+    name = body.draw(st.sampled_from(
+        ("normal", "normal", "uniform", "exponential", "integers", "binomial", "poisson", "bernoulli", "gamma", "beta", "categorical")))
+    x, shape = body.pick("float64", "float32")
+    positive = at.clip(at.abs(at.switch(at.isnan(x), 0.5, x)), 0.1, 4.0)
+    size = body.draw(st.sampled_from((None, None, (WIDTH,), (2, WIDTH), "symbolic"))) if not shape else None
+    if size == "symbolic":
+        size = (at.as_tensor(np.int64(2)) + 0, WIDTH)
+    out_shape = shape if size is None else (2, WIDTH) if len(size) == 2 else (WIDTH,)
+    stream = body.stream
+    if name == "normal" and body.draw(st.integers(0, 30)) == 0:
+        return stream.normal(0.0, x, size=size), out_shape  # negative now and then
+    makers = {
+        "normal": lambda: stream.normal(at.switch(at.isnan(x), 0.0, x), 0.5, size=size),
+        "uniform": lambda: stream.uniform(-positive, positive, size=size),
+        "exponential": lambda: stream.exponential(positive, size=size),
+        "integers": lambda: stream.integers(0, at.cast(positive * 10, "int64") + 1, size=size),
+        "binomial": lambda: stream.binomial(at.cast(positive * 20, "int64"), positive / 4.5, size=size),
+        "poisson": lambda: stream.poisson(positive * 4, size=size),
+        "bernoulli": lambda: stream.bernoulli(positive / 4.5, size=size),
+        "gamma": lambda: stream.gamma(positive, 2.0, size=size),
+        "beta": lambda: stream.beta(positive, 1.5, size=size),
+        "categorical": lambda: stream.categorical(at.as_tensor([0.2, 0.5, 0.3])),
+    }
+    return makers[name](), () if name == "categorical" else out_shape
+
+
+def _as_state(body, dtype, shape, previous):
+    """An expression of exactly the dtype and shape: a variable of the pool that broadcasts to it, joined to the past."""
+    fitting = [(v, s) for v, s in body.pool if len(s) <= len(shape) and all(n in (1, m) for n, m in zip(s[::-1], shape[::-1]))]
+    value = body.draw(st.sampled_from(fitting))[0] if fitting else at.constant(1.0)
+    if dtype == "bool":
+        return at.cast(at.xor(at.neq(value, 0), previous), "bool")
+    damped = at.clip(at.switch(at.isnan(at.cast(value, "float64")), 0.0, at.cast(value, "float64")), -1e3, 1e3)
+    mixed = damped + at.cast(previous, "float64") * 0.5
+    return at.cast(mixed, dtype)
+
+
+def _sequence(draw, case, n_steps):
+    dtype, row = draw(st.sampled_from(("float64", "int64", "float32"))), draw(st.sampled_from(((), (), (WIDTH,))))
+    taps = draw(st.sampled_from(((0,), (0,), (-1, 0), (0, 1), (2,), (1, -1))))
+    reach = max(max(taps), 0) - min(min(taps), 0)
+    length = n_steps + reach + draw(st.sampled_from((0, 0, 1, 2)))
+    if draw(st.integers(0, 60)) == 0:
+        length = max(length - 3, 0)
+    variable = at.tensor(dtype, shape=(None,) * (1 + len(row)))
+    case.inputs.append(variable)
+    for call in case.arguments:
+        call.append(array(draw, dtype, (length,) + row))
+    return {"input": variable, "taps": list(taps)}, row, taps
+
+
+def _state(draw, case):
+    dtype, shape = draw(st.sampled_from(DTYPES)), draw(st.sampled_from(((), (), (WIDTH,), (2, WIDTH), (1, WIDTH))))
+    taps = draw(st.sampled_from(((-1,), (-1,), (-1,), (-2, -1), (-1, -2), (-3,), (-1, -3))))
+    past = -min(taps)
+    full = shape if taps == (-1,) else (past,) + shape
+    kind = draw(st.sampled_from(("input", "input", "constant", "shared")))
+    if kind == "constant":
+        initial = at.constant(array(draw, dtype, full))
+    elif kind == "shared":
+        initial = pyscan.shared(np.ascontiguousarray(array(draw, dtype, full)))
+        case.shared.append(initial)
+    else:
+        initial = at.tensor(dtype, shape=(None,) * len(full))
+        case.inputs.append(initial)
+        for call in case.arguments:
+            call.append(array(draw, dtype, full))
+    return initial if taps == (-1,) else {"initial": initial, "taps": list(taps)}, dtype, shape, taps
+
+
+def _fixed(draw, case):
+    dtype, shape = draw(st.sampled_from(("float64", "int64"))), draw(st.sampled_from(((), (WIDTH,), (1,))))
+    if draw(st.booleans()):
+        variable = pyscan.shared(np.ascontiguousarray(array(draw, dtype, shape)))
+        case.shared.append(variable)
+    else:
+        variable = at.tensor(dtype, shape=(None,) * len(shape))
+        case.inputs.append(variable)
+        for call in case.arguments:
+            call.append(array(draw, dtype, shape))
+    return variable, shape
+
+
+def _nested(body):
+    """An inner loop over the pool, with draws of its own; its updates go up by hand, as in Aesara."""
+    draw, case = body.draw, body.case
+    start = at.cast(body.pick("float64")[0].sum(), "float64")
+    steps = draw(st.integers(0, 3))
+    inner = Body(draw, case, body.stream, body.level + 1)
+
+    def step(x, *_):
+        inner.pool = list(body.pool) + [(x, ())]
+        for _ in range(draw(st.integers(1, 3))):
+            inner.grow()
+        return _as_state(inner, "float64", (), x)
+
+    values, updates = pyscan.scan(step, outputs_info=[start], n_steps=at.as_tensor(np.int64(steps)) + 0)
+    case.notes.append(f"nested {steps}")
+    body.add(values.sum(), ())
+    return updates
+
+
+@st.composite
+def scan_cases(draw):
+    """Strategy: a Case with one scan (perhaps with one inside), called twice."""
+    case = Case(arguments=[[], []])
+    n_steps = draw(st.sampled_from((0, 1, 2, 3, 5, 8, 13)))
+    stream = at.random.RandomStream(draw(st.integers(0, 5)))
+    sequences = [_sequence(draw, case, n_steps) for _ in range(draw(st.integers(0, 2)))]
+    states = [_state(draw, case) for _ in range(draw(st.integers(0, 3)))]
+    fixed = [_fixed(draw, case) for _ in range(draw(st.integers(0, 2)))]
+    n_paths = draw(st.integers(0 if states else 1, 2))
+    case.notes.append(f"steps {n_steps}, taps {[s[3] for s in states]}, dtypes {[s[1] for s in states]}, paths {n_paths}")
+    has_until, is_nested = draw(st.integers(0, 3)) == 0, draw(st.integers(0, 4)) == 0
+    body = Body(draw, case, stream)
+
+    def step(*arguments):
+        values = iter(arguments)
+        for _, row, taps in sequences:
+            for _ in taps:
+                body.add(next(values), row)
+        previous = []
+        for _, dtype, shape, taps in states:
+            past = [body.add(next(values), shape)[0] for _ in taps]
+            previous.append(past[0])
+        for _, shape in fixed:
+            body.add(next(values), shape)
+        for _ in range(draw(st.integers(1, 6))):
+            body.grow()
+        updates = _nested(body) if is_nested else {}
+        outputs = [_as_state(body, dtype, shape, past) for (_, dtype, shape, _), past in zip(states, previous)]
+        outputs += [body.draw(st.sampled_from(body.pool))[0] + 0 if body.pool else at.constant(1.0) for _ in range(n_paths)]
+        if has_until:
+            x = body.pick("float64", "int64")[0]
+            return outputs, dict(updates), until(at.gt(x.sum() if x.ndim else x, 1.0))
+        return outputs, dict(updates)
+
+    symbolic = draw(st.sampled_from(("constant", "symbolic"))) if n_steps != 1 else "symbolic"
+    steps = n_steps
+    if symbolic == "symbolic":
+        steps = at.lscalar("n")
+        case.inputs.append(steps)
+        for call in case.arguments:
+            call.append(np.asarray(n_steps))
+    outputs, updates = pyscan.scan(
+        step, sequences=[s[0] for s in sequences], outputs_info=[s[0] for s in states] + [None] * n_paths,
+        non_sequences=[v for v, _ in fixed], n_steps=steps, go_backwards=draw(st.booleans()), return_list=True)
+    case.shared += [rng for rng, _ in stream.updates()]
+    finish(draw, case, outputs, updates)
+    return case
+
+
+def finish(draw, case, outputs, updates):
+    """Choose what of the outputs is read, and whether the updates are given."""
+    for output in outputs:
+        form = draw(st.sampled_from(("path", "path", "last", "tail", "unused")))
+        if form == "last":
+            case.outputs.append(output[-1])
+        elif form == "tail":
+            case.outputs.append(output[-2:])
+        elif form == "path":
+            case.outputs.append(output)
+    if not case.outputs:
+        case.outputs.append(outputs[0])
+    given = draw(st.sampled_from(("all", "all", "all", "none")))
+    case.notes.append(f"updates {given}")
+    case.updates = list(updates.items()) if given == "all" else []
