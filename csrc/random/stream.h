@@ -59,10 +59,21 @@ typedef enum Dist {
 /* The running NumPy's functions, by distribution; NULL: draw by the generator's method. */
 typedef struct Dists { void *functions[N_DISTS][2]; } Dists;
 
+/* Lookups in dists.def, which says what the columns mean. */
 const char *dist_name(int dist);
 int dist_from_name(const char *name); /* -1 when there is none */
 int dist_n_params(int dist);
-char dist_param_kind(int dist, int i); /* 'd' double, 'l' int64, 'v' vector of doubles (support axis last) */
-char dist_result_kind(int dist);       /* 'd' or 'l' */
+char dist_param_kind(int dist, int i);    /* 'd' double, 'l' int64, 'v' vector of doubles (support axis last) */
+int dist_param_ndim(int dist, int i);     /* the parameter's entry in ndims_params */
+int dist_ndim_supp(int dist);
+char dist_result_kind(int dist);          /* 'd' or 'l' */
+const char *dist_dtype(int dist);         /* "floatX" or "int64" */
+const char *dist_params(int dist);        /* names and defaults, as a Python signature has them */
+bool dist_is_composed(int dist);          /* ours over NumPy's draws, not one Generator method */
+const char *dist_method(int dist);        /* a Python expression of np, rng, size and the parameters' names */
+const char *dist_doc(int dist);
+const char *dist_symbol(int dist, int i); /* what to look up for Dists.functions[dist][i], i of 0 and 1; "" for none */
+/* Whether all that the distribution needs was found; else it must be drawn by the generator's methods. */
+bool dists_have(const Dists *dists, int dist);
 
 #endif
