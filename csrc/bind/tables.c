@@ -1,11 +1,12 @@
 /* The tables of the core (.def files) as lists of dicts, one per row, for the Python half and the tests.
  *
- * Relies on: base, ops, program (their rows). Relied on by: module.c. */
+ * Relies on: base, ops, program, random (their rows). Relied on by: module.c. */
 #include "bind/bind.h"
 
 #include "base/status.h"
 #include "ops/ops.h"
 #include "program/program.h"
+#include "random/stream.h"
 
 /* Appends Py_BuildValue's dict, stealing it; NULL means that an exception is set. */
 static int append_row(PyObject *list, PyObject *stolen_row)
@@ -73,12 +74,40 @@ static PyObject *tables_dtypes(PyObject *module, PyObject *Py_UNUSED(none))
     return finish_list(list, failed);
 }
 
+/* The parameters' kinds as a str, and their ranks as a tuple. */
+static PyObject *dist_row(int dist)
+{
+    char kinds[16] = {0};
+    PyObject *row, *ranks = PyTuple_New(dist_n_params(dist));
+
+    for (int i = 0; ranks != NULL && i < dist_n_params(dist) && i < 15; i++) {
+        kinds[i] = dist_param_kind(dist, i);
+        PyTuple_SET_ITEM(ranks, i, PyLong_FromLong(dist_param_ndim(dist, i))); /* small ints: cannot fail */
+    }
+    if (ranks == NULL) return NULL;
+    row = Py_BuildValue("{s:s,s:s,s:i,s:O,s:s,s:s,s:O,s:s,s:s}", "name", dist_name(dist), "kinds", kinds, "ndim_supp", dist_ndim_supp(dist),
+                        "ndims_params", ranks, "dtype", dist_dtype(dist), "params", dist_params(dist), "composed",
+                        dist_is_composed(dist) ? Py_True : Py_False, "method", dist_method(dist), "doc", dist_doc(dist));
+    Py_DECREF(ranks);
+    return row;
+}
+
+static PyObject *tables_dists(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    int failed = list == NULL;
+    for (int i = 0; !failed && i < N_DISTS; i++) failed = append_row(list, dist_row(i)) < 0;
+    return finish_list(list, failed);
+}
+
 static PyMethodDef tables_methods[] = {
     {"scalars", tables_scalars, METH_NOARGS, "The elementwise operations: a list of dicts with name, n_in (-1: two or more), rule, classes, doc."},
     {"ops", tables_ops, METH_NOARGS, "The graph operations with native instructions: dicts with kind, attributes, can_raise, signature."},
     {"opcodes", tables_opcodes, METH_NOARGS, "The instructions of a program: dicts with name, n_dst, n_src (-1: any number), aux, effect."},
     {"statuses", tables_statuses, METH_NOARGS, "The ways in which a program can fail: dicts with name, exception, message."},
     {"dtypes", tables_dtypes, METH_NOARGS, "The element types: dicts with name, bytes, kind."},
+    {"dists", tables_dists, METH_NOARGS,
+     "The distributions: dicts with name, kinds (a letter per parameter: d, l, v), ndim_supp, ndims_params, dtype, params (names and defaults), composed, method, doc."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -32,10 +32,21 @@ void stream_copy_words(const StreamLayout *layout, char *dst, const char *src)
     }
 }
 
+/* States hold 128-bit integers at aligned addresses, though they need not begin at one: a copy begins at the same
+ * distance from an aligned address as the words it is made of. */
+enum { STATE_ALIGNMENT = 16 };
+
 /* Memory for the words of a layout: the stream's own when it was made for the same layout, else new. */
 static char *words_memory(const Stream *stream, const StreamLayout *layout)
 {
-    return stream->memory != NULL && stream->layout == layout ? stream->memory : mem_alloc(layout->n_bytes);
+    return stream->memory != NULL && stream->layout == layout ? stream->memory : mem_alloc(layout->n_bytes + 2 * STATE_ALIGNMENT);
+}
+
+static char *align_like(char *memory, const void *state)
+{
+    uintptr_t start = ((uintptr_t)memory + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT * STATE_ALIGNMENT;
+
+    return memory + (start - (uintptr_t)memory) + (uintptr_t)state % STATE_ALIGNMENT;
 }
 
 int stream_copy(Stream *dst, const Stream *src, Status *status)
@@ -52,11 +63,11 @@ int stream_copy(Stream *dst, const Stream *src, Status *status)
     if (memory != dst->memory) {
         mem_free(dst->memory);
     }
-    stream_copy_words(src->layout, memory, src->bitgen->state);
     dst->memory = memory;
     dst->layout = src->layout;
     dst->own = *src->bitgen;
-    dst->own.state = memory;
+    dst->own.state = align_like(memory, src->bitgen->state);
+    stream_copy_words(src->layout, dst->own.state, src->bitgen->state);
     dst->bitgen = &dst->own;
     dst->host = src->host;
     dst->by_method = src->by_method;

@@ -36,7 +36,7 @@ typedef struct Stream {
     BitGen *bitgen;             /* what draws go through: the generator's own, or &own */
     const StreamLayout *layout; /* NULL: copies go through the host */
     BitGen own;                 /* for a copy: the class's functions over `memory` */
-    char *memory;               /* owned words of a copy, or NULL */
+    char *memory;               /* owned room for a copy's words, which are at own.state; or NULL */
     void *host;                 /* the host's handle on the Python generator that it stands for, or NULL */
     bool by_method;             /* draws must go through the generator's own methods (a subclass, unknown functions) */
     BinomialMemo binomial;
