@@ -1,0 +1,99 @@
+/* Folding a block of adjacent elements into one, in the documented order.
+ *
+ * Relies on: kernels.h. Relied on by: vm (reductions). */
+#include "math/kernels.h"
+
+/* Sums and products: eight accumulators, so that the order is one that vector instructions can follow. */
+#define DEFINE_FOLD8(NAME, TYPE, T, COMBINE)                                                    \
+    static void NAME##_##TYPE(int64_t n, const char *data, char *result)                        \
+    {                                                                                           \
+        const T *x = (const T *)(const void *)data;                                             \
+        int64_t i = 8;                                                                          \
+        T sum[8];                                                                               \
+        if (n < 8) {                                                                            \
+            sum[0] = x[0];                                                                      \
+            i = 1;                                                                              \
+        } else {                                                                                \
+            for (int j = 0; j < 8; j++) {                                                       \
+                sum[j] = x[j];                                                                  \
+            }                                                                                   \
+            for (; i + 8 <= n; i += 8) {                                                        \
+                for (int j = 0; j < 8; j++) {                                                   \
+                    sum[j] = COMBINE(T, sum[j], x[i + j]);                                      \
+                }                                                                               \
+            }                                                                                   \
+            for (int width = 1; width < 8; width *= 2) {                                        \
+                for (int j = 0; j < 8; j += 2 * width) {                                        \
+                    sum[j] = COMBINE(T, sum[j], sum[j + width]);                                \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+        for (; i < n; i++) {                                                                    \
+            sum[0] = COMBINE(T, sum[0], x[i]);                                                  \
+        }                                                                                       \
+        *(T *)(void *)result = sum[0];                                                          \
+    }
+
+/* The rest: from the first on. */
+#define DEFINE_FOLD1(NAME, TYPE, T, COMBINE)                                                    \
+    static void NAME##_##TYPE(int64_t n, const char *data, char *result)                        \
+    {                                                                                           \
+        const T *x = (const T *)(const void *)data;                                             \
+        T best = x[0];                                                                          \
+        for (int64_t i = 1; i < n; i++) {                                                       \
+            best = COMBINE(T, best, x[i]);                                                      \
+        }                                                                                       \
+        *(T *)(void *)result = best;                                                            \
+    }
+
+#define SUM_WHOLE(T, a, b) ((T)((uint64_t)(a) + (uint64_t)(b)))
+#define PRODUCT_WHOLE(T, a, b) ((T)((uint64_t)(a) * (uint64_t)(b)))
+#define SUM_FLOAT(T, a, b) ((a) + (b))
+#define PRODUCT_FLOAT(T, a, b) ((a) * (b))
+#define SUM_COMPLEX(T, a, b) ((T){(a).re + (b).re, (a).im + (b).im})
+#define PRODUCT_COMPLEX(T, a, b) ((T){(a).re * (b).re - (a).im * (b).im, (a).re * (b).im + (a).im * (b).re})
+#define SUM_BOOL(T, a, b) ((T)(((a) | (b)) != 0))
+#define PRODUCT_BOOL(T, a, b) ((T)(((a) != 0) & ((b) != 0)))
+#define MAX_ANY(T, a, b) ((a) >= (b) || (a) != (a) ? (a) : (b))
+#define MIN_ANY(T, a, b) ((a) <= (b) || (a) != (a) ? (a) : (b))
+#define AND_WHOLE(T, a, b) ((T)((a) & (b)))
+#define OR_WHOLE(T, a, b) ((T)((a) | (b)))
+
+#define WHOLE_ROWS(FOLD8, FOLD1, TYPE, T)       \
+    FOLD8(ADD, TYPE, T, SUM_WHOLE)              \
+    FOLD8(MUL, TYPE, T, PRODUCT_WHOLE)              \
+    FOLD1(MAXIMUM, TYPE, T, MAX_ANY)            \
+    FOLD1(MINIMUM, TYPE, T, MIN_ANY)            \
+    FOLD1(AND, TYPE, T, AND_WHOLE)              \
+    FOLD1(OR, TYPE, T, OR_WHOLE)
+#define FLOAT_ROWS(FOLD8, FOLD1, TYPE, T)       \
+    FOLD8(ADD, TYPE, T, SUM_FLOAT)              \
+    FOLD8(MUL, TYPE, T, PRODUCT_FLOAT)              \
+    FOLD1(MAXIMUM, TYPE, T, MAX_ANY)            \
+    FOLD1(MINIMUM, TYPE, T, MIN_ANY)
+#define OTHER_ROWS(FOLD8, FOLD1)                \
+    FOLD1(ADD, BOOL, uint8_t, SUM_BOOL)         \
+    FOLD1(MUL, BOOL, uint8_t, PRODUCT_BOOL)         \
+    FOLD1(MAXIMUM, BOOL, uint8_t, SUM_BOOL)     \
+    FOLD1(MINIMUM, BOOL, uint8_t, PRODUCT_BOOL)     \
+    FOLD1(AND, BOOL, uint8_t, PRODUCT_BOOL)         \
+    FOLD1(OR, BOOL, uint8_t, SUM_BOOL)          \
+    FOLD8(ADD, COMPLEX64, Complex64, SUM_COMPLEX)   \
+    FOLD8(MUL, COMPLEX64, Complex64, PRODUCT_COMPLEX)   \
+    FOLD8(ADD, COMPLEX128, Complex128, SUM_COMPLEX) \
+    FOLD8(MUL, COMPLEX128, Complex128, PRODUCT_COMPLEX)
+
+#define DEFINE_WHOLE(TYPE, T, WIDE) WHOLE_ROWS(DEFINE_FOLD8, DEFINE_FOLD1, TYPE, T)
+#define DEFINE_FLOAT(TYPE, T, S) FLOAT_ROWS(DEFINE_FOLD8, DEFINE_FOLD1, TYPE, T)
+FOR_SIGNED(DEFINE_WHOLE)
+FOR_UNSIGNED(DEFINE_WHOLE)
+FOR_REAL(DEFINE_FLOAT)
+OTHER_ROWS(DEFINE_FOLD8, DEFINE_FOLD1)
+
+#define WHOLE_ENTRIES(TYPE, T, WIDE) WHOLE_ROWS(ENTRY, ENTRY, TYPE, T)
+#define FLOAT_ENTRIES(TYPE, T, S) FLOAT_ROWS(ENTRY, ENTRY, TYPE, T)
+static const FoldKernel folds[N_SCALARS][N_DTYPES] = {
+    FOR_SIGNED(WHOLE_ENTRIES) FOR_UNSIGNED(WHOLE_ENTRIES) FOR_REAL(FLOAT_ENTRIES) OTHER_ROWS(ENTRY, ENTRY)
+};
+
+FoldKernel math_fold(int scalar, int compute) { return folds[scalar][compute]; }

@@ -1,0 +1,116 @@
+/* Arithmetic and elementary functions of real numbers, by the C library's functions of the same precision.
+ *
+ * Relies on: kernels.h, libm. Relied on by: math.c. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* lgamma_r */
+#endif
+#include <math.h>
+
+#include "math/kernels.h"
+
+/* lgamma writes a global in most C libraries; lgamma_r does not. */
+#ifdef _WIN32
+#define LGAMMA(suffix, x) lgamma##suffix(x)
+#else
+#define LGAMMA(suffix, x) lgamma##suffix##_r(x, &(int){0})
+#endif
+
+static const double pi = 3.14159265358979323846;
+static const double log_2 = 0.69314718055994530942;
+
+/* Division with Python's signs. What a remainder is to floor division follows NumPy: the quotient is the exact multiple
+ * left after fmod, moved to the integer that it is next to. */
+#define DEFINE_DIVISION(TYPE, T, S)                                         \
+    static inline T floor_divide##S(T a, T b)                               \
+    {                                                                       \
+        T rest, quotient, whole;                                            \
+        if (b == 0) {                                                       \
+            return a / b;                                                   \
+        }                                                                   \
+        rest = fmod##S(a, b);                                               \
+        quotient = (a - rest) / b;                                          \
+        if (rest != 0 && (b < 0) != (rest < 0)) {                           \
+            quotient -= 1;                                                  \
+        }                                                                   \
+        if (quotient == 0) {                                                \
+            return copysign##S(0, a / b);                                   \
+        }                                                                   \
+        whole = floor##S(quotient);                                         \
+        return quotient - whole > (T)0.5 ? whole + 1 : whole;               \
+    }                                                                       \
+    static inline T floor_remainder##S(T a, T b)                            \
+    {                                                                       \
+        T rest = fmod##S(a, b);                                             \
+        if (b == 0) {                                                       \
+            return rest;                                                    \
+        }                                                                   \
+        if (rest == 0) {                                                    \
+            return copysign##S(0, b);                                       \
+        }                                                                   \
+        return (b < 0) != (rest < 0) ? rest + b : rest;                     \
+    }                                                                       \
+    static inline T softplus##S(T x)                                        \
+    {                                                                       \
+        if (x > (T)33.3) {                                                  \
+            return x;                                                       \
+        }                                                                   \
+        return x < -37 ? exp##S(x) : log1p##S(exp##S(x));                   \
+    }                                                                       \
+    static inline T log1mexp##S(T x) { return x > (T)-log_2 ? log##S(-expm1##S(x)) : log1p##S(-exp##S(x)); }
+
+#define FLOAT_ROWS(UNARY, BINARY, CALL1, CALL2, TYPE, T, S)             \
+    BINARY(ADD, TYPE, T, T, a + b)                                      \
+    BINARY(SUB, TYPE, T, T, a - b)                                      \
+    BINARY(MUL, TYPE, T, T, a * b)                                      \
+    BINARY(TRUE_DIVIDE, TYPE, T, T, a / b)                              \
+    CALL2(FLOOR_DIVIDE, TYPE, T, T, floor_divide##S(a, b))              \
+    CALL2(MOD, TYPE, T, T, floor_remainder##S(a, b))                    \
+    CALL2(POW, TYPE, T, T, b == 2 ? a * a : pow##S(a, b))               \
+    UNARY(NEG, TYPE, T, T, -a)                                          \
+    UNARY(ABS, TYPE, T, T, fabs##S(a))                                  \
+    UNARY(SGN, TYPE, T, T, a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a)     \
+    UNARY(SQUARE, TYPE, T, T, a * a)                                    \
+    UNARY(RECIPROCAL, TYPE, T, T, 1 / a)                                \
+    UNARY(SQRT, TYPE, T, T, sqrt##S(a))                                 \
+    UNARY(DEG2RAD, TYPE, T, T, a * ((T)pi / 180))                       \
+    UNARY(RAD2DEG, TYPE, T, T, a * (180 / (T)pi))                       \
+    CALL1(EXP, TYPE, T, T, exp##S(a))                                   \
+    CALL1(EXP2, TYPE, T, T, exp2##S(a))                                 \
+    CALL1(EXPM1, TYPE, T, T, expm1##S(a))                               \
+    CALL1(LOG, TYPE, T, T, log##S(a))                                   \
+    CALL1(LOG2, TYPE, T, T, log2##S(a))                                 \
+    CALL1(LOG10, TYPE, T, T, log10##S(a))                               \
+    CALL1(LOG1P, TYPE, T, T, log1p##S(a))                               \
+    CALL1(SIN, TYPE, T, T, sin##S(a))                                   \
+    CALL1(COS, TYPE, T, T, cos##S(a))                                   \
+    CALL1(TAN, TYPE, T, T, tan##S(a))                                   \
+    CALL1(ARCSIN, TYPE, T, T, asin##S(a))                               \
+    CALL1(ARCCOS, TYPE, T, T, acos##S(a))                               \
+    CALL1(ARCTAN, TYPE, T, T, atan##S(a))                               \
+    CALL2(ARCTAN2, TYPE, T, T, atan2##S(a, b))                          \
+    CALL1(SINH, TYPE, T, T, sinh##S(a))                                 \
+    CALL1(COSH, TYPE, T, T, cosh##S(a))                                 \
+    CALL1(TANH, TYPE, T, T, tanh##S(a))                                 \
+    CALL1(ARCSINH, TYPE, T, T, asinh##S(a))                             \
+    CALL1(ARCCOSH, TYPE, T, T, acosh##S(a))                             \
+    CALL1(ARCTANH, TYPE, T, T, atanh##S(a))                             \
+    CALL1(CEIL, TYPE, T, T, ceil##S(a))                                 \
+    CALL1(FLOOR, TYPE, T, T, floor##S(a))                               \
+    CALL1(TRUNC, TYPE, T, T, trunc##S(a))                               \
+    CALL1(ROUND, TYPE, T, T, rint##S(a))                                \
+    CALL1(ROUND_AWAY, TYPE, T, T, round##S(a))                          \
+    CALL1(SIGMOID, TYPE, T, T, 1 / (1 + exp##S(-a)))                    \
+    CALL1(SOFTPLUS, TYPE, T, T, softplus##S(a))                         \
+    CALL1(LOG1MEXP, TYPE, T, T, log1mexp##S(a))                         \
+    CALL1(GAMMA, TYPE, T, T, tgamma##S(a))                              \
+    CALL1(GAMMALN, TYPE, T, T, LGAMMA(S, a))                            \
+    CALL1(ERF, TYPE, T, T, erf##S(a))                                   \
+    CALL1(ERFC, TYPE, T, T, erfc##S(a))                                 \
+    CALL1(ANGLE, TYPE, T, T, atan2##S(0, a))
+
+FOR_REAL(DEFINE_DIVISION)
+#define DEFINE_FLOAT(TYPE, T, S) FLOAT_ROWS(DEFINE1, DEFINE2, DEFINE1_CALL, DEFINE2_CALL, TYPE, T, S)
+FOR_REAL(DEFINE_FLOAT)
+
+#define FLOAT_ENTRIES(TYPE, T, S) FLOAT_ROWS(ENTRY, ENTRY, ENTRY, ENTRY, TYPE, T, S)
+const MapKernel kernels_float[N_SCALARS][N_DTYPES] = {FOR_REAL(FLOAT_ENTRIES)};
