@@ -119,10 +119,27 @@ int32_t program_add_value(Program *program, Value value, Status *status);
 /* Takes a holder on the array's buffer; the array must be contiguous and own its memory. */
 int32_t program_add_constant(Program *program, const Array *array, Status *status); /* the new VALUE's number */
 int32_t program_add_instr(Program *program, Instr instr, const int32_t *dst, const int32_t *src, const int64_t *aux, Status *status);
-int32_t program_add_loop(Program *program, const Loop *loop, Status *status); /* copies the lists, takes the body over */
+/* Copies the lists and, on success, takes the body over. */
+int32_t program_add_loop(Program *program, const Loop *loop, Status *status);
 int32_t program_add_text(Program *program, const char *text, Status *status);
 int program_set_inputs(Program *program, int32_t n, const int32_t *values, Status *status);
 int program_set_outputs(Program *program, int32_t n, const int32_t *values, Status *status);
+
+/* Lent: where an instruction's operands and aux entries begin. */
+const int32_t *instr_dst(const Program *program, const Instr *instr);
+const int32_t *instr_src(const Program *program, const Instr *instr);
+const int64_t *instr_aux(const Program *program, const Instr *instr);
+
+/* What the first destination has to do with the memory of the first source. Where the destination is an array, ALWAYS
+ * means that it is a view and has no storage; the other rules leave it storage of its own to use. Where one side is a
+ * scalar and the other too, the value is copied; a view of a scalar is a view of its register. */
+typedef enum AliasRule {
+    ALIAS_NEVER,
+    ALIAS_ALWAYS,  /* the same memory */
+    ALIAS_MAYBE,   /* the same memory where strides allow, else a copy */
+    ALIAS_DESTROY  /* flagged in place: the source's memory, written over; the source must not be read again */
+} AliasRule;
+AliasRule instr_alias(const Instr *instr);
 
 /* Numbers the storage of computed arrays by their lives, so that values whose lives do not meet share one slot.
  * Call once, after the last instruction. */
