@@ -224,7 +224,13 @@ static int set_list(int32_t **list, int32_t *n_list, int32_t n, const int32_t *v
 
 int program_set_inputs(Program *program, int32_t n, const int32_t *values, Status *status)
 {
-    return set_list(&program->inputs, &program->n_inputs, n, values, status);
+    if (set_list(&program->inputs, &program->n_inputs, n, values, status) < 0) {
+        return -1;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        program->values[values[i]].index = i;
+    }
+    return 0;
 }
 
 int program_set_outputs(Program *program, int32_t n, const int32_t *values, Status *status)

@@ -122,6 +122,7 @@ int32_t program_add_instr(Program *program, Instr instr, const int32_t *dst, con
 /* Copies the lists and, on success, takes the body over. */
 int32_t program_add_loop(Program *program, const Loop *loop, Status *status);
 int32_t program_add_text(Program *program, const char *text, Status *status);
+/* Sets the values' index too. */
 int program_set_inputs(Program *program, int32_t n, const int32_t *values, Status *status);
 int program_set_outputs(Program *program, int32_t n, const int32_t *values, Status *status);
 
@@ -141,9 +142,24 @@ typedef enum AliasRule {
 } AliasRule;
 AliasRule instr_alias(const Instr *instr);
 
-/* Numbers the storage of computed arrays by their lives, so that values whose lives do not meet share one slot.
- * Call once, after the last instruction. */
+/* The operands of a loop in one order, as its lists hold them: what it writes (states, paths, carries), and what it reads
+ * of the program around (n_steps, sequences, states, rows of paths, carries, fixed). Its instruction lists no operands. */
+int32_t loop_n_dst(const Loop *loop);
+int32_t loop_dst(const Loop *loop, int32_t i);
+int32_t loop_n_src(const Loop *loop);
+int32_t loop_src(const Loop *loop, int32_t i);
+/* What a body hands to its loop at the end of a step: inner_out of states, paths and carries, then until if there is one. */
+int32_t loop_n_inner_out(const Loop *loop);
+int32_t loop_inner_out(const Loop *loop, int32_t i);
+
+/* Fills what follows from the instructions, in the program and in its loops' bodies: which values are views, which are
+ * pinned because they leave the program or the body, and the storage of computed arrays, numbered by their lives so that
+ * values whose lives do not meet share one. Call once at top level, after the last instruction, input and output. */
 int program_plan_storage(Program *program, Status *status);
+/* The lives behind the plan, which the checker compares it with: for each value the last instruction that needs its
+ * memory (views and what is written over it included), n_instrs when it is needed to the end, -1 when nothing defines or reads it.
+ * `around` is the loop whose body the program is, or NULL. last has room for n_values. */
+void program_find_lives(const Program *program, const Loop *around, int32_t *last);
 
 /* 0, or -1 with STATUS_BAD_PROGRAM and a sentence: operand numbers, classes, dtypes and ranks against the rows of
  * opcodes.def and scalars.def; each value written once, before it is read; loops' lists against their bodies. */
