@@ -1,0 +1,222 @@
+/* The driver: a graph's nodes, in an order in which they can run, become instructions.
+ *
+ * Each native Op class names its row of ops.def by the class attribute `kind`, and each row has a function here. An Op
+ * without a row, with a `perform` of its own over a native class, or of a form that the row's function does not know,
+ * becomes a call-back. The walk is a loop over the ordered nodes, so that long chains need no stack.
+ * Relies on: build, graph, program. Relied on by: bind. */
+#include "lower/build.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static const LowerFunction functions[N_OPS] = {
+    [OP_ELEMWISE] = lower_elemwise,
+    [OP_DIMSHUFFLE] = lower_dimshuffle,
+    [OP_CAREDUCE] = lower_careduce,
+    [OP_MAX_AND_ARGMAX] = lower_max_and_argmax,
+    [OP_CUMOP] = lower_cumop,
+    [OP_DOT] = lower_dot,
+    [OP_RESHAPE] = lower_reshape,
+    [OP_SHAPE] = lower_shape,
+    [OP_SHAPE_I] = lower_shape_i,
+    [OP_SUBTENSOR] = lower_subtensor,
+    [OP_INC_SUBTENSOR] = lower_inc_subtensor,
+    [OP_ADVANCED_SUBTENSOR1] = lower_advanced_subtensor1,
+    [OP_ADVANCED_INC_SUBTENSOR1] = lower_advanced_inc_subtensor1,
+    [OP_ALLOC] = lower_alloc,
+    [OP_ALLOC_EMPTY] = lower_alloc_empty,
+    [OP_MAKE_VECTOR] = lower_make_vector,
+    [OP_JOIN] = lower_join,
+    [OP_ARANGE] = lower_arange,
+    [OP_SPECIFY_SHAPE] = lower_specify_shape,
+    [OP_UNBROADCAST] = lower_alias,
+    [OP_SCALAR_FROM_TENSOR] = lower_alias,
+    [OP_TENSOR_FROM_SCALAR] = lower_alias,
+    [OP_DEEP_COPY] = lower_copy,
+    [OP_VIEW] = lower_alias,
+    [OP_ASSERT] = lower_assert,
+    [OP_RANDOM] = lower_random,
+    [OP_SCAN] = lower_scan,
+};
+
+/* ---- which function ---- */
+
+/* Whether a class was written outside this package, so that what it overrides counts. */
+static int is_foreign(PyObject *class)
+{
+    PyObject *module = PyObject_GetAttrString(class, "__module__");
+    int foreign = 1;
+
+    if (module == NULL) return -1;
+    if (PyUnicode_Check(module)) {
+        const char *name = PyUnicode_AsUTF8(module);
+        if (name == NULL) foreign = -1;
+        else foreign = strncmp(name, "pyscan.", 7) != 0 && strcmp(name, "pyscan") != 0;
+    }
+    Py_DECREF(module);
+    return foreign;
+}
+
+/* 1 if a user's subclass of a native class brings a computation of its own, else 0. */
+static int overrides_native(PyTypeObject *type)
+{
+    static const char *const names[] = {"perform", "rng_fn"};
+    PyObject *mro = Py_NewRef(type->tp_mro);
+    int result = 0;
+
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(mro); i++) {
+        PyObject *class = PyTuple_GET_ITEM(mro, i), *dict = ((PyTypeObject *)class)->tp_dict;
+        int foreign = is_foreign(class);
+        if (foreign < 0) result = -1;
+        if (foreign != 1 || dict == NULL) break;
+        for (size_t k = 0; result == 0 && k < sizeof(names) / sizeof(names[0]); k++) {
+            PyObject *own = PyDict_GetItemString(dict, names[k]);
+            if (own != NULL) result = 1;
+        }
+    }
+    Py_DECREF(mro);
+    return result;
+}
+
+/* *function is NULL for a call-back. */
+static int find_function(PyObject *op, LowerFunction *function)
+{
+    PyObject *kind = PyObject_GetAttrString(op, "kind");
+    const char *text;
+    int number = -1, foreign = 0;
+
+    *function = NULL;
+    if (kind == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    text = PyUnicode_Check(kind) ? PyUnicode_AsUTF8(kind) : NULL;
+    if (text != NULL) number = op_from_kind(text);
+    if (text != NULL && number < 0 && (strcmp(text, "scalar") == 0 || strcmp(text, "cast") == 0)) number = OP_ELEMWISE;
+    Py_DECREF(kind);
+    if (PyErr_Occurred()) return -1;
+    if (number < 0) return 0;
+    foreign = overrides_native(Py_TYPE(op));
+    if (foreign < 0) return -1;
+    if (foreign == 0) *function = functions[number];
+    return 0;
+}
+
+/* ---- call-backs ---- */
+
+/* The node's inputs and outputs as they are; aux is the node's place in the list of calls. */
+int lower_call(Builder *builder, PyObject *node)
+{
+    Numbers src = {0}, dst = {0};
+    int64_t call = PyList_GET_SIZE(builder->lowered->calls);
+    int result = -1;
+
+    if (PyList_Append(builder->lowered->calls, node) < 0) return -1;
+    for (Py_ssize_t i = 0; i < node_n_inputs(node); i++) {
+        int32_t number = build_value(builder, node_input(node, i));
+        if (number < 0 || numbers_add(&src, number) < 0) goto done;
+    }
+    for (Py_ssize_t i = 0; i < node_n_outputs(node); i++) {
+        int32_t number = build_result(builder, node_output(node, i));
+        if (number < 0 || numbers_add(&dst, number) < 0) goto done;
+    }
+    result = build_emit(builder, (Emit){.opcode = I_CALL, .n_dst = dst.n, .dst = dst.items, .n_src = src.n, .src = src.items, .n_aux = 1, .aux = &call});
+done:
+    numbers_clear(&src);
+    numbers_clear(&dst);
+    return result;
+}
+
+/* ---- the walk ---- */
+
+static int lower_node(Builder *builder, PyObject *node)
+{
+    LowerFunction function;
+    int result;
+
+    builder->node = node;
+    builder->node_index = (int32_t)PyList_GET_SIZE(builder->lowered->nodes);
+    if (PyList_Append(builder->lowered->nodes, node) < 0 || find_function(node_op(node), &function) < 0) return -1;
+    result = function == NULL ? 1 : function(builder, node);
+    return result == 1 ? lower_call(builder, node) : result;
+}
+
+int lower_nodes(Builder *builder, FunctionGraph *graph)
+{
+    PyObject *nodes = graph_toposort(graph);
+    int result = nodes == NULL ? -1 : 0;
+
+    for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(nodes); i++) result = lower_node(builder, PyList_GET_ITEM(nodes, i));
+    Py_XDECREF(nodes);
+    builder->node = NULL;
+    builder->node_index = -1;
+    return result;
+}
+
+static int lower_inputs(Builder *builder, FunctionGraph *graph)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(graph->inputs); i++) {
+        int32_t number = build_input(builder, PyList_GET_ITEM(graph->inputs, i), ORIGIN_INPUT);
+        if (number < 0 || numbers_add(&builder->inputs, number) < 0) return -1;
+    }
+    return 0;
+}
+
+static int lower_outputs(Builder *builder, FunctionGraph *graph, Numbers *outputs)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(graph->outputs); i++) {
+        int32_t number = build_value(builder, PyList_GET_ITEM(graph->outputs, i));
+        if (number < 0 || numbers_add(outputs, number) < 0) return -1;
+    }
+    return 0;
+}
+
+/* Names inputs and outputs, plans the storage and has the program checked. */
+static int finish_program(Builder *builder, const Numbers *outputs)
+{
+    Status status;
+    Program *program = builder->program;
+
+    status_clear(&status);
+    if (program_set_inputs(program, builder->inputs.n, builder->inputs.items, &status) < 0
+        || program_set_outputs(program, outputs->n, outputs->items, &status) < 0 || program_plan_storage(program, &status) < 0
+        || program_check(program, &status) < 0)
+        return build_raise(&status);
+    return 0;
+}
+
+int lower_graph(FunctionGraph *graph, Lowered *lowered)
+{
+    Builder builder;
+    Numbers outputs = {0};
+    int result = -1;
+
+    memset(lowered, 0, sizeof(*lowered));
+    memset(&builder, 0, sizeof(builder));
+    lowered->nodes = PyList_New(0);
+    lowered->calls = PyList_New(0);
+    lowered->objects = PyList_New(0);
+    if (lowered->nodes == NULL || lowered->calls == NULL || lowered->objects == NULL) goto done;
+    if (builder_init(&builder, NULL, lowered) < 0 || lower_inputs(&builder, graph) < 0) goto done;
+    if (lower_nodes(&builder, graph) < 0 || lower_outputs(&builder, graph, &outputs) < 0) goto done;
+    if (finish_program(&builder, &outputs) < 0) goto done;
+    lowered->program = builder.program;
+    builder.program = NULL;
+    result = 0;
+done:
+    builder_clear(&builder);
+    numbers_clear(&outputs);
+    if (result < 0) lowered_clear(lowered);
+    return result;
+}
+
+void lowered_clear(Lowered *lowered)
+{
+    program_free(lowered->program);
+    lowered->program = NULL;
+    Py_CLEAR(lowered->nodes);
+    Py_CLEAR(lowered->calls);
+    Py_CLEAR(lowered->objects);
+}

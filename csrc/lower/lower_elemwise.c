@@ -1,0 +1,251 @@
+/* Elementwise operations, reductions and products: graph nodes to map, cast, reduce, cumulate and dot.
+ *
+ * Casts are inserted here, so that a map sees one computing type. Relies on: build. Relied on by: lower.c. */
+#include "lower/build.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* A str attribute as UTF-8 in `text`; "" when there is none or it is not a str. */
+static int read_text(PyObject *object, const char *name, char *text, size_t room)
+{
+    PyObject *attribute = PyObject_GetAttrString(object, name);
+    const char *utf8 = NULL;
+
+    text[0] = '\0';
+    if (attribute == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    if (PyUnicode_Check(attribute)) {
+        utf8 = PyUnicode_AsUTF8(attribute);
+        if (utf8 != NULL && strlen(utf8) < room) strcpy(text, utf8);
+    }
+    Py_DECREF(attribute);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* ---- elementwise ---- */
+
+/* The sources' numbers and types; -1 with an exception, 1 if one is no number. */
+static int read_sources(Builder *builder, PyObject *node, int32_t *src, DType *dtypes)
+{
+    for (Py_ssize_t i = 0; i < node_n_inputs(node); i++) {
+        src[i] = build_value(builder, node_input(node, i));
+        if (src[i] < 0) return -1;
+        if (build_peek(builder, src[i])->value_class > VALUE_ARRAY) return 1;
+        dtypes[i] = (DType)build_peek(builder, src[i])->dtype;
+    }
+    return 0;
+}
+
+/* Casts the sources to the types in which the operation computes. */
+static int cast_sources(Builder *builder, int scalar, DType compute, int32_t n, int32_t *src)
+{
+    ScalarRule rule = scalar_rule(scalar);
+
+    for (int32_t i = 0; i < n; i++) {
+        if (i == 0 && rule == RULE_FIRST_SHAPE) continue;
+        src[i] = build_cast(builder, src[i], i == 0 && rule == RULE_SWITCH ? DTYPE_BOOL : compute);
+        if (src[i] < 0) return -1;
+    }
+    return 0;
+}
+
+/* dst = fn(src...), through a temporary when the node declares another type than the operation gives. */
+static int emit_map(Builder *builder, PyObject *output, int scalar, DType compute, DType out, int32_t n, int32_t *src)
+{
+    int32_t dst = build_result(builder, output), computed;
+    Value value;
+
+    if (dst < 0) return -1;
+    value = *build_peek(builder, dst);
+    computed = value.dtype == out ? dst : build_temporary(builder, out, value.ndim);
+    if (computed < 0 || cast_sources(builder, scalar, compute, n, src) < 0) return -1;
+    if (build_emit(builder, (Emit){.opcode = I_MAP, .fn = scalar, .dtype = compute, .n_dst = 1, .dst = &computed, .n_src = n, .src = src}) < 0) return -1;
+    return computed == dst ? 0 : build_emit1(builder, I_CAST, dst, 1, &computed, 0, NULL);
+}
+
+static int emit_cast(Builder *builder, PyObject *node, int32_t src)
+{
+    int32_t dst = build_result(builder, node_output(node, 0));
+    Value value;
+
+    if (dst < 0) return -1;
+    value = *build_peek(builder, dst);
+    return build_emit1(builder, value.dtype == build_peek(builder, src)->dtype ? I_COPY : I_CAST, dst, 1, &src, 0, NULL);
+}
+
+/* The operation's number in scalars.def: -1 with an exception, N_SCALARS when it has no row, N_SCALARS + 1 for a cast. */
+static int find_scalar(PyObject *op)
+{
+    char name[32], kind[32];
+    int number, failed;
+    PyObject *scalar_op = PyObject_GetAttrString(op, "scalar_op");
+
+    if (scalar_op == NULL) { /* a scalar operation that stands for itself */
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+        PyErr_Clear();
+        scalar_op = Py_NewRef(op);
+    }
+    failed = read_text(scalar_op, "kind", kind, sizeof(kind)) < 0 || read_text(scalar_op, "name", name, sizeof(name)) < 0;
+    Py_DECREF(scalar_op);
+    if (failed) return -1;
+    if (strcmp(kind, "cast") == 0) return N_SCALARS + 1;
+    number = scalar_from_name(name);
+    return number < 0 ? N_SCALARS : number;
+}
+
+int lower_elemwise(Builder *builder, PyObject *node)
+{
+    int32_t few_src[BUILD_MAX_OPERANDS_ON_STACK], *src = few_src;
+    DType few_dtypes[BUILD_MAX_OPERANDS_ON_STACK], *dtypes = few_dtypes, compute, out;
+    Py_ssize_t n = node_n_inputs(node);
+    int scalar = find_scalar(node_op(node)), result = -1;
+
+    if (scalar < 0) return -1;
+    if (scalar == N_SCALARS || n == 0 || node_n_outputs(node) != 1) return 1;
+    if (n > BUILD_MAX_OPERANDS_ON_STACK) {
+        src = mem_calloc((size_t)n, sizeof(*src));
+        dtypes = mem_calloc((size_t)n, sizeof(*dtypes));
+        if (src == NULL || dtypes == NULL) {
+            PyErr_NoMemory();
+            goto done;
+        }
+    }
+    result = read_sources(builder, node, src, dtypes);
+    if (result != 0) goto done;
+    if (scalar == N_SCALARS + 1) result = emit_cast(builder, node, src[0]);
+    else if (scalar_types(scalar, (int)n, dtypes, &compute, &out) < 0) result = 1;
+    else result = emit_map(builder, node_output(node, 0), scalar, compute, out, (int32_t)n, src);
+done:
+    if (src != few_src) mem_free(src);
+    if (dtypes != few_dtypes) mem_free(dtypes);
+    return result;
+}
+
+/* ---- reductions ---- */
+
+static int find_reduce(const char *name)
+{
+    static const char *const names[] = {"add", "mul", "maximum", "minimum", "and", "or"};
+
+    for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++)
+        if (strcmp(name, names[i]) == 0) return i;
+    return -1;
+}
+
+/* The attribute acc_dtype, or `otherwise` when it is None or absent. */
+static int read_acc_dtype(Builder *builder, PyObject *op, DType otherwise, DType *dtype)
+{
+    PyObject *attribute = PyObject_GetAttrString(op, "acc_dtype");
+    int result = 0;
+
+    *dtype = otherwise;
+    if (attribute == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    if (attribute != Py_None) result = build_dtype(builder, attribute, dtype);
+    Py_DECREF(attribute);
+    return result;
+}
+
+/* dst = src folded along the axes (all if n < 0), accumulated in acc. */
+static int emit_reduce(Builder *builder, int fn, DType acc, int32_t dst, int32_t src, const int64_t *axes, int n)
+{
+    int64_t all[ARRAY_MAX_NDIM];
+    int ndim = build_peek(builder, src)->ndim;
+
+    if (n < 0) {
+        for (int i = 0; i < ndim; i++) all[i] = i;
+        axes = all;
+        n = ndim;
+    }
+    return build_emit(builder, (Emit){.opcode = I_REDUCE, .fn = fn, .dtype = acc, .n_dst = 1, .dst = &dst, .n_src = 1, .src = &src, .n_aux = n, .aux = axes});
+}
+
+int lower_careduce(Builder *builder, PyObject *node)
+{
+    char name[32];
+    int64_t axes[ARRAY_MAX_NDIM];
+    DType acc;
+    Value value;
+    int n, fn;
+    int32_t src = build_value(builder, node_input(node, 0)), dst, folded;
+
+    if (src < 0 || read_text(node_op(node), "reduce_name", name, sizeof(name)) < 0) return -1;
+    fn = find_reduce(name);
+    if (fn < 0) return 1;
+    if (build_read_axes(builder, node_op(node), "axis", build_peek(builder, src)->ndim, axes, &n) < 0) return -1;
+    dst = build_result(builder, node_output(node, 0));
+    if (dst < 0) return -1;
+    value = *build_peek(builder, dst);
+    if (read_acc_dtype(builder, node_op(node), (DType)value.dtype, &acc) < 0) return -1;
+    src = build_cast(builder, src, acc);
+    folded = value.dtype == acc ? dst : build_temporary(builder, acc, value.ndim);
+    if (src < 0 || folded < 0 || emit_reduce(builder, fn, acc, folded, src, axes, n) < 0) return -1;
+    return folded == dst ? 0 : build_emit1(builder, I_CAST, dst, 1, &folded, 0, NULL);
+}
+
+int lower_max_and_argmax(Builder *builder, PyObject *node)
+{
+    int64_t axes[ARRAY_MAX_NDIM];
+    int n;
+    int32_t src = build_value(builder, node_input(node, 0)), largest, position;
+    DType dtype;
+
+    if (src < 0) return -1;
+    dtype = (DType)build_peek(builder, src)->dtype;
+    if (build_read_axes(builder, node_op(node), "axis", build_peek(builder, src)->ndim, axes, &n) < 0) return -1;
+    largest = build_result(builder, node_output(node, 0));
+    position = build_result(builder, node_output(node, 1));
+    if (largest < 0 || position < 0) return -1;
+    if (emit_reduce(builder, REDUCE_MAX, dtype, largest, src, axes, n) < 0) return -1;
+    return emit_reduce(builder, REDUCE_ARGMAX, dtype, position, src, axes, n);
+}
+
+int lower_cumop(Builder *builder, PyObject *node)
+{
+    char mode[16];
+    int64_t axes[ARRAY_MAX_NDIM];
+    int n, fn;
+    int32_t src = build_value(builder, node_input(node, 0)), dst;
+
+    if (src < 0 || read_text(node_op(node), "mode", mode, sizeof(mode)) < 0) return -1;
+    fn = find_reduce(mode);
+    if (fn != REDUCE_ADD && fn != REDUCE_MUL) return 1;
+    if (build_read_axes(builder, node_op(node), "axis", build_peek(builder, src)->ndim, axes, &n) < 0) return -1;
+    if (n < 0) axes[0] = -1;
+    dst = build_result(builder, node_output(node, 0));
+    if (dst < 0) return -1;
+    src = build_cast(builder, src, (DType)build_peek(builder, dst)->dtype);
+    if (src < 0) return -1;
+    return build_emit(builder, (Emit){.opcode = I_CUMULATE, .fn = fn, .dtype = (DType)build_peek(builder, dst)->dtype, .n_dst = 1, .dst = &dst,
+                                      .n_src = 1, .src = &src, .n_aux = 1, .aux = axes});
+}
+
+/* ---- products ---- */
+
+int lower_dot(Builder *builder, PyObject *node)
+{
+    int32_t src[2], dst;
+    DType dtype;
+
+    for (int i = 0; i < 2; i++) {
+        src[i] = build_value(builder, node_input(node, i));
+        if (src[i] < 0) return -1;
+        if (build_peek(builder, src[i])->ndim < 1 || build_peek(builder, src[i])->ndim > 2) return 1;
+    }
+    dst = build_result(builder, node_output(node, 0));
+    if (dst < 0) return -1;
+    dtype = (DType)build_peek(builder, dst)->dtype;
+    for (int i = 0; i < 2; i++) {
+        src[i] = build_cast(builder, src[i], dtype);
+        if (src[i] < 0) return -1;
+    }
+    return build_emit(builder, (Emit){.opcode = I_DOT, .dtype = dtype, .n_dst = 1, .dst = &dst, .n_src = 2, .src = src});
+}
