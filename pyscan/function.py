@@ -1,0 +1,459 @@
+"""`function`: compiles expressions of variables into an object that is called with values.
+
+    >>> import pyscan, pyscan.tensor as at
+    >>> x = at.dvector("x")
+    >>> f = pyscan.function([x], x * 2.0)
+    >>> f([1.0, 2.0])
+    array([2., 4.])
+
+A compiled function is immutable and may be called from several threads, or again from within an operation of its own: the
+values of a call live in that call alone. A call that raises leaves every shared variable as it was.
+
+Relies on: maker (the graph), `_core.Thunk` (the program). Relied on by: `Variable.eval`, scan's tests, the package's top.
+"""
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any, Sequence
+
+import numpy as np
+
+from pyscan import _core, maker
+from pyscan.io import In, SymbolicInput, SymbolicOutput
+from pyscan.mode import get_mode
+from pyscan.sharedvalue import Container
+
+__all__ = ["function", "pfunc", "Function", "FunctionMaker", "rebuild_function", "orig_function"]
+
+
+def function(inputs: Sequence[Any], outputs: Any = None, mode: Any = None, updates: Any = None, givens: Any = None,
+             no_default_updates: Any = False, accept_inplace: bool = False, name: str | None = None, rebuild_strict: bool = True,
+             allow_input_downcast: bool | None = None, profile: Any = None, on_unused_input: str | None = None) -> Function:
+    """Compile `outputs` as a function of `inputs`.
+
+    Parameters
+    ----------
+    inputs
+        A list or tuple of Variables and `In` objects. Shared variables need not be given: they are found.
+    outputs
+        A Variable or `Out` (a call gives its value), a list or tuple of them (a list of values), a dict with string keys (a dict
+        sorted by key), or None (an empty list).
+    mode
+        "FAST_RUN", "FAST_COMPILE", a `Mode`, or None for the configured default. Modes change speed and printed graphs only.
+    updates
+        Pairs (shared variable, new value), as a dict or list. All expressions see the old values; the new ones are stored
+        together when the call has succeeded.
+    givens
+        Pairs (variable, replacement), applied to the expressions first.
+    no_default_updates
+        True, or a list of shared variables: do not apply their default updates.
+    accept_inplace
+        Allow the graph given to hold operations that overwrite their inputs.
+    name
+        Shown in errors; default `file:line` of the call.
+    rebuild_strict, allow_input_downcast, on_unused_input
+        Whether givens must have the variable's type; whether values may lose precision to fit an input's type; "raise", "warn"
+        or "ignore" inputs that no output needs.
+
+    Raises UnusedInputError, MissingInputError (an input that is needed was not given), TypeError and ValueError for arguments
+    that do not fit. The signature and the meaning of the arguments are Aesara's.
+    """
+    if name is None:
+        frame = sys._getframe(1)
+        name = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return pfunc(inputs, outputs, mode, updates, givens, no_default_updates, accept_inplace, name, rebuild_strict,
+                 allow_input_downcast, profile, on_unused_input)
+
+
+def pfunc(params: Sequence[Any], outputs: Any = None, mode: Any = None, updates: Any = None, givens: Any = None,
+          no_default_updates: Any = False, accept_inplace: bool = False, name: str | None = None, rebuild_strict: bool = True,
+          allow_input_downcast: bool | None = None, profile: Any = None, on_unused_input: str | None = None,
+          output_keys: Any = None, fgraph: Any = None) -> Function:
+    """What `function` does, with two more arguments: `fgraph`, a FunctionGraph of exactly these inputs and outputs, is
+    rewritten and compiled as it is, without a copy."""
+    if not isinstance(params, (list, tuple)):
+        raise Exception("Input variables of an Aesara function should be contained in a list, even when there is a single input.")
+    output_list, form = _output_form(outputs)
+    if output_keys is not None:
+        form = ("dict", list(output_keys))
+    specs = [maker.as_input(param, allow_input_downcast) for param in params]
+    outs = [maker.as_output(out) for out in output_list]
+    if fgraph is None or updates or givens:
+        specs, outs = maker.collect(specs, outs, updates, givens, no_default_updates, rebuild_strict)
+    return FunctionMaker(specs, outs, mode, accept_inplace, on_unused_input=on_unused_input, name=name, form=form, fgraph=fgraph).create()
+
+
+def _output_form(outputs: Any) -> tuple[list[Any], tuple[str, Any]]:
+    """The outputs as a list, and the form in which a call gives their values back."""
+    if outputs is None:
+        return [], ("list", None)
+    if isinstance(outputs, dict):
+        if not all(isinstance(key, str) for key in outputs):
+            raise AssertionError(f"the keys of a dict of outputs must be strings, got {list(outputs)}")
+        keys = sorted(outputs)
+        return [outputs[key] for key in keys], ("dict", keys)
+    if isinstance(outputs, (list, tuple)):
+        return list(outputs), ("list", None)
+    return [outputs], ("one", None)
+
+
+class FunctionMaker:
+    """Holds what a function was made from: `inputs` and `outputs` (`In` and `Out`, shared variables included), the rewritten
+    `fgraph`, the `mode`, and `changes` (how often each pass changed the graph)."""
+
+    def __init__(self, inputs: Any, outputs: Any, mode: Any = None, accept_inplace: bool = False, function_builder: Any = None,
+                 profile: Any = None, on_unused_input: str | None = None, fgraph: Any = None, output_keys: Any = None,
+                 name: str | None = None, form: tuple[str, Any] | None = None) -> None:
+        if form is None:
+            outputs, form = _output_form(outputs)
+            if output_keys is not None:
+                form = ("dict", list(output_keys))
+        self.inputs = [spec if isinstance(spec, SymbolicInput) else In(spec) for spec in inputs]
+        self.outputs = [maker.as_output(out) for out in outputs]
+        self.expanded_inputs = self.inputs
+        self.mode, self.name, self.form = get_mode(mode), name, form
+        self.accept_inplace, self.on_unused_input, self.profile = accept_inplace, on_unused_input, profile
+        self.function_builder = function_builder or Function
+        self.fgraph, self.update_pairs = maker.checked_graph(self.inputs, self.outputs, accept_inplace, on_unused_input, fgraph)
+        self.changes = maker.rewrite(self.fgraph, self.mode)
+        maker.copy_aliased_outputs(self.fgraph, self.inputs, self.outputs)
+
+    @property
+    def unpack_single(self) -> bool:
+        return self.form[0] == "one"
+
+    @property
+    def output_keys(self) -> list[str] | None:
+        return self.form[1] if self.form[0] == "dict" else None
+
+    def create(self, input_storage: Any = None) -> Function:
+        """Make a function. The values of inputs that have a default are copied; shared variables are shared."""
+        containers = [_container_for(spec) for spec in self.inputs]
+        borrow = [out.borrow for out in self.outputs]
+        cells = [None if _is_per_call(spec) else container.storage for spec, container in zip(self.inputs, containers)]
+        thunk = _core.Thunk(self.fgraph, cells, len(self.outputs), self.update_pairs, borrow)
+        return self.function_builder(self, containers, thunk)
+
+    def __reduce__(self) -> Any:
+        return _made_again, (self.create(),)
+
+
+def _made_again(fn: Function) -> FunctionMaker:
+    return fn.maker
+
+
+def orig_function(inputs: Any, outputs: Any, mode: Any = None, accept_inplace: bool = False, name: str | None = None, profile: Any = None,
+                  on_unused_input: str | None = None, output_keys: Any = None, fgraph: Any = None) -> Function:
+    """Compile `In` and `Out` objects as they are: nothing is collected or replaced."""
+    return FunctionMaker(inputs, outputs, mode, accept_inplace, None, profile, on_unused_input, fgraph, output_keys, name).create()
+
+
+def _container_for(spec: SymbolicInput) -> Container | None:
+    """The cell that holds an input between calls; None for an input whose value each call gives."""
+    value = getattr(spec, "value", None)
+    if isinstance(value, Container):
+        return value
+    if value is None and spec.update is None:
+        return None
+    container = Container(spec.variable, [None], strict=spec.strict, allow_downcast=spec.allow_downcast, name=spec.name)
+    if value is not None:
+        container.value = value.copy() if isinstance(value, np.ndarray) else value
+    return container
+
+
+def _is_per_call(spec: SymbolicInput) -> bool:
+    """Whether each call hands the value over: all but shared variables and inputs with an update, which live in a cell."""
+    return spec.update is None and not spec.implicit
+
+
+_MISSING = object()
+
+
+class _Slot:
+    """How one explicit input of a call is taken: its place, its type, and a quick test for values that need no conversion."""
+
+    __slots__ = ("position", "spec", "container", "filter", "strict", "allow_downcast", "dtype", "ndim")
+
+    def __init__(self, position: int, spec: SymbolicInput, container: Container | None) -> None:
+        type_ = spec.variable.type
+        self.position, self.spec, self.container = position, spec, container
+        self.filter, self.strict, self.allow_downcast = type_.filter, spec.strict, spec.allow_downcast
+        # A tensor type with no static length takes every native array of its dtype and rank as it is.
+        plain = getattr(type_, "type_kind", None) == "tensor" and all(length is None for length in type_.shape)
+        self.dtype = np.dtype(type_.dtype) if plain else None
+        self.ndim = type_.ndim if plain else -1
+
+
+class Function:
+    """A compiled function. Call it with values by position or by the names of its inputs.
+
+    `f(*args, output_subset=[0], **kwargs)` gives only some outputs; `f[x]` or `f["x"]` reads what an input with a default or a
+    shared variable holds, and `f["x"] = v` writes it; `f.maker.fgraph` is the graph that runs; `f.counters` says what the last
+    call did (generator copies, steps, Python calls); `f.trust_input = True` skips the conversion of arguments.
+    """
+
+    def __init__(self, maker_: FunctionMaker, containers: list[Container | None], thunk: Any) -> None:
+        self.maker = maker_
+        self.name = maker_.name
+        self.trust_input = False
+        self.profile = maker_.profile
+        self.vm = self.fn = thunk
+        self._containers = containers
+        self._thunk = thunk
+        self._form, self._keys = maker_.form
+        self._slots = [_Slot(i, spec, container) for i, (spec, container) in enumerate(zip(maker_.inputs, containers)) if container is None]
+        self._all_slots = [_Slot(i, spec, container) for i, (spec, container) in enumerate(zip(maker_.inputs, containers))]
+        self._names: dict[Any, int] = {}
+        self._ambiguous: set = set()
+        for i, spec in enumerate(maker_.inputs):
+            if spec.name is not None:
+                if spec.name in self._names:
+                    self._ambiguous.add(spec.name)
+                self._names.setdefault(spec.name, i)
+        self._by_variable = {spec.variable: i for i, spec in enumerate(maker_.inputs)}
+        self._per_call = [_is_per_call(spec) for spec in maker_.inputs]
+        self._state_lock = threading.RLock()
+        # The short way of __call__: every input that a call may give has to be given, and comes by position.
+        self._n_required = len(self._slots)
+        self._only_required = (all(container is None or spec.implicit for spec, container in zip(maker_.inputs, containers))
+                               and all(slot.position == i for i, slot in enumerate(self._slots)))
+
+    # ---- calling
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and self._only_required and len(args) == self._n_required:
+            values = self._thunk(list(args) if self.trust_input else [self._take(slot, arg) for slot, arg in zip(self._slots, args)])
+            subset = None
+        else:
+            subset = kwargs.pop("output_subset", None)
+            values = self._call_general(args, kwargs)
+        if subset is not None:
+            return self._chosen(values, subset)
+        if self._form == "one":
+            return values[0]
+        return values if self._form == "list" else dict(zip(self._keys, values))
+
+    def _take(self, slot: _Slot, value: Any) -> Any:
+        if type(value) is np.ndarray and value.dtype is slot.dtype and value.ndim == slot.ndim:
+            return value
+        try:
+            return slot.filter(value, strict=slot.strict, allow_downcast=slot.allow_downcast)
+        except Exception as error:
+            self._explain_bad_argument(slot, error)
+            raise
+
+    def _explain_bad_argument(self, slot: _Slot, error: Exception) -> None:
+        named = f' with name "{self.name}"' if self.name else ""
+        text = (f"Bad input argument to aesara function{named} at index {slot.position} (0-based).  "
+                f"\nBacktrace when that variable is created:\n\n{_made_where(slot.spec.variable)}\n")
+        if len(error.args) == 1:
+            error.args = (f"{text}{error.args[0]}",)
+        else:
+            error.args = (text, *error.args)
+
+    def _call_general(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
+        """A call with keywords, or with inputs that have defaults."""
+        inputs = self.maker.inputs
+        if len(args) + len(kwargs) > len(inputs):
+            raise TypeError("Too many parameter passed to aesara function")
+        given: list[Any] = [_MISSING] * len(inputs)
+        for i, arg in enumerate(args):
+            given[i] = self._take_explicit(i, arg)
+        for key, arg in kwargs.items():
+            i = self._position_of(key)
+            if given[i] is not _MISSING:
+                raise TypeError(f"Multiple values for input: {_shown(inputs[i])}")
+            given[i] = self._take_explicit(i, arg)
+        return self._run_with(given)
+
+    def _take_explicit(self, i: int, value: Any) -> Any:
+        spec = self.maker.inputs[i]
+        if spec.implicit:
+            raise TypeError(f"Tried to provide value for implicit input: {_shown(spec)}")
+        return value if self.trust_input else self._take(self._all_slots[i], value)
+
+    def _run_with(self, given: list[Any]) -> list[Any]:
+        """Run with the values given. An input that has an update keeps the value given, as the next call would find it, unless the
+        call fails; one that has a default alone leaves it as it is."""
+        values, replaced = [], []
+        for i, (value, spec, container) in enumerate(zip(given, self.maker.inputs, self._containers)):
+            if value is _MISSING and (container is None or (container.storage[0] is None and not spec.implicit)):
+                raise TypeError(f"Missing required input: {_shown(spec)}")
+            if self._per_call[i]:
+                values.append(container.storage[0] if value is _MISSING else value)
+            elif value is not _MISSING:
+                replaced.append((container.storage, value))
+        if not replaced:
+            return self._thunk(values)
+        with self._state_lock:
+            old = [storage[0] for storage, _ in replaced]
+            for storage, value in replaced:
+                storage[0] = value
+            try:
+                return self._thunk(values)
+            except BaseException:
+                for (storage, _), value in zip(replaced, old):
+                    storage[0] = value
+                raise
+
+    def _chosen(self, values: list[Any], subset: Any) -> Any:
+        if not isinstance(subset, (list, tuple)):
+            raise RuntimeError("Output_subset is not a list")
+        if self._form == "dict":
+            return {self._keys[i] if isinstance(i, int) else i: values[i if isinstance(i, int) else self._keys.index(i)] for i in subset}
+        return [values[i] for i in subset]
+
+    # ---- inputs by name
+
+    def _position_of(self, key: Any) -> int:
+        if isinstance(key, str):
+            if key in self._ambiguous:
+                raise TypeError(f"Ambiguous name: {key} - please check the names of the inputs of your function for duplicates.")
+            if key in self._names:
+                return self._names[key]
+        elif isinstance(key, int):
+            if 0 <= key < len(self._containers):
+                return key
+        elif key in self._by_variable:
+            return self._by_variable[key]
+        raise TypeError(f"Unknown input or state: {key}.{self._known_inputs()}")
+
+    def _known_inputs(self) -> str:
+        explicit = [spec for spec in self.maker.inputs if not spec.implicit]
+        named = [spec.name for spec in explicit if spec.name is not None]
+        if not explicit:
+            return " The function is supposed to have no input."
+        if len(explicit) == 1 and not named:
+            return (" The function has a single input variable which has no name, and thus cannot be assigned through a keyword "
+                    "argument (use 'name=...' in a Variable's constructor to give it a name).")
+        text = f" The function has {len(named)} named input{'s' if len(named) != 1 else ''} ({', '.join(named)})."
+        unnamed = len(explicit) - len(named)
+        if unnamed:
+            text = (f"{text[:-1]}, and {unnamed} unnamed input{'s' if unnamed != 1 else ''} which thus cannot be accessed through "
+                    "keyword argument (use 'name=...' in a variable's constructor to give it a name).")
+        return text
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            container = self._containers[self._position_of(key)]
+        except TypeError:
+            raise TypeError(f"Unknown input or state: {key}") from None
+        return None if container is None else container.value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        i = self._position_of(key)
+        container = self._containers[i]
+        if container is None:
+            raise TypeError(f"the input {_shown(self.maker.inputs[i])} has no default: each call gives its value")
+        container.value = value
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._names or key in self._by_variable
+
+    # ---- looking inside
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What the last call did: generator_copies, scratch_copies, steps, allocations, python_calls."""
+        return self._thunk.counters
+
+    @property
+    def input_storage(self) -> list[Any]:
+        """The containers of the inputs: shared ones and those with a default hold a value, the others None."""
+        return [container if container is not None else Container(spec.variable, [None], name=spec.name)
+                for spec, container in zip(self.maker.inputs, self._containers)]
+
+    @property
+    def output_storage(self) -> list[Any]:
+        """Empty containers, one an output: values are handed over, not kept."""
+        return [Container(variable, [None]) for variable in self.maker.fgraph.outputs[:len(self.maker.outputs)]]
+
+    def get_shared(self) -> list[Any]:
+        """The shared variables that the function reads or updates, in the order of its inputs."""
+        return [spec.variable for spec in self.maker.inputs if spec.shared]
+
+    def free(self) -> None:
+        """Does nothing: no value is kept between calls but those of shared variables and defaults."""
+
+    def sync_shared(self) -> None:
+        """Does nothing: a call has stored its updates when it returns."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__module__}.{type(self).__name__} {self.name!r}>"
+
+    # ---- copies and pickles
+
+    def copy(self, share_memory: bool = False, swap: dict[Any, Any] | None = None, delete_updates: bool = False,
+             name: str | None = None, profile: Any = None) -> Function:
+        """A function of the same expressions, with its own defaults and the same shared variables.
+
+        `swap` maps shared variables to others that take their place (same type, else TypeError); `delete_updates` leaves the
+        updates out. `share_memory` is accepted for programs that give it: functions keep no memory that could be shared.
+        """
+        swapped = {old.container: (old, new) for old, new in (swap or {}).items()}
+        specs = []
+        for spec, container in zip(self.maker.inputs, self._containers):
+            value = container if container is not None and (spec.shared or spec.implicit) else (
+                None if container is None else container.value)
+            update = None if delete_updates else spec.update
+            variable = spec.variable
+            if spec.shared and container in swapped:
+                old, new = swapped.pop(container)
+                if new.type != variable.type:
+                    raise TypeError(f"swap replaces {old} of type {old.type} by {new} of type {new.type}; the types must be equal")
+                value = new.container
+            copied = In(variable, spec.name, value, update, spec.mutable and update is not None or (spec.mutable and not spec.shared),
+                        spec.strict, spec.allow_downcast, False, spec.implicit, spec.borrow, spec.shared)
+            specs.append(copied)
+        if swapped:
+            raise ValueError(f"swap names shared variables that the function does not use: {[old for old, _ in swapped.values()]}")
+        label = name if name is not None else (f"{self.name} copy" if self.name else None)
+        made = FunctionMaker(specs, self.maker.outputs, self.maker.mode, True, on_unused_input="ignore", name=label, form=self.maker.form)
+        for spec, (new_spec) in zip(self.maker.inputs, made.inputs):
+            if spec.shared and new_spec.value is not spec.value:
+                new_spec.variable = next(new for new in swap.values() if new.container is new_spec.value)
+        return made.create()
+
+    def __copy__(self) -> Function:
+        return self.copy(name=self.name)
+
+    def __reduce__(self) -> Any:
+        """Flat: one FunctionGraph as it was before rewriting, and a row of plain values for each input and output."""
+        specs = self.maker.inputs
+        updated = [i for i, spec in enumerate(specs) if spec.update is not None]
+        expressions = [out.variable for out in self.maker.outputs] + [specs[i].update for i in updated]
+        source = _core.FunctionGraph([spec.variable for spec in specs], expressions, clone=False)
+        rows = [(spec.name, spec.mutable, spec.strict, spec.allow_downcast, spec.implicit, spec.borrow, spec.shared, container)
+                for spec, container in zip(specs, self._containers)]
+        state = {
+            "fgraph": source, "inputs": rows, "outputs": [out.borrow for out in self.maker.outputs], "updated": updated,
+            "mode": self.maker.mode, "form": self.maker.form, "name": self.name, "trust_input": self.trust_input,
+            "accept_inplace": self.maker.accept_inplace,
+        }
+        return rebuild_function, (state,)
+
+
+def rebuild_function(state: dict[str, Any]) -> Function:
+    """Compile a function again from what pickling keeps of it: see `Function.__reduce__`."""
+    source, updated = state["fgraph"], state["updated"]
+    n_outputs = len(state["outputs"])
+    updates = {i: source.outputs[n_outputs + k] for k, i in enumerate(updated)}
+    specs = []
+    for i, (name, mutable, strict, allow_downcast, implicit, borrow, shared, container) in enumerate(state["inputs"]):
+        spec = In(source.inputs[i], name, container, updates.get(i), mutable, strict, allow_downcast, False, implicit, borrow, shared)
+        specs.append(spec)
+    outs = [SymbolicOutput(variable, borrow) for variable, borrow in zip(source.outputs, state["outputs"])]
+    made = FunctionMaker(specs, outs, state["mode"], state["accept_inplace"], on_unused_input="ignore", name=state["name"], form=state["form"])
+    fn = made.create()
+    fn.trust_input = state["trust_input"]
+    return fn
+
+
+def _shown(spec: SymbolicInput) -> str:
+    return spec.name if spec.name is not None else str(spec.variable)
+
+
+def _made_where(variable: Any) -> str:
+    origin = getattr(variable, "origin", None)
+    return f'  File "{origin[0]}", line {origin[1]}' if origin else "  (not known)"
