@@ -1,0 +1,506 @@
+/* The checker's rules for each instruction: classes, types, ranks and aux entries against the row of opcodes.def.
+ *
+ * What only the values of a call can tell (lengths, indices) is the vm's to check.
+ * Relies on: base, ops, random (the table of distributions), program.h. Relied on by: check.c. */
+#include "ops/ops.h"
+#include "program/check.h"
+#include "random/stream.h"
+
+static const Value *dst_value(const Check *check, int32_t i)
+{
+    return &check->program->values[instr_dst(check->program, check->instr)[i]];
+}
+
+static const Value *src_value(const Check *check, int32_t i)
+{
+    return &check->program->values[instr_src(check->program, check->instr)[i]];
+}
+
+static int64_t aux_entry(const Check *check, int32_t i) { return instr_aux(check->program, check->instr)[i]; }
+
+static bool is_numeric(const Value *value) { return value->value_class == VALUE_SCALAR || value->value_class == VALUE_ARRAY; }
+
+static bool is_of(const Value *value, DType dtype, int ndim)
+{
+    return is_numeric(value) && value->dtype == dtype && value->ndim == ndim;
+}
+
+static bool is_length(const Value *value) { return is_of(value, DTYPE_INT64, 0); }
+
+static bool same_dtype(const Value *a, const Value *b) { return a->dtype == b->dtype; }
+
+static bool same_type(const Value *a, const Value *b)
+{
+    return a->value_class == b->value_class && a->ndim == b->ndim && (!is_numeric(a) || same_dtype(a, b));
+}
+
+/* The sources from `first` on are lengths or indices. */
+static int expect_lengths(const Check *check, int32_t first)
+{
+    for (int32_t i = first; i < check->instr->n_src; i++) {
+        if (!is_length(src_value(check, i))) {
+            return check_refuse(check, "lengths and indices must be int64 scalars");
+        }
+    }
+    return 0;
+}
+
+static int expect_n_aux(const Check *check, int32_t n)
+{
+    return check_expect(check, check->instr->n_aux == n, "wrong number of aux entries");
+}
+
+static int expect_n_src(const Check *check, int32_t least)
+{
+    return check_expect(check, check->instr->n_src >= least, "too few sources");
+}
+
+static int expect_same_dtypes(const Check *check)
+{
+    for (int32_t i = 0; i < check->instr->n_src; i++) {
+        if (!same_dtype(src_value(check, i), dst_value(check, 0))) {
+            return check_refuse(check, "the sources must have the destination's dtype");
+        }
+    }
+    return 0;
+}
+
+static int check_MAP(const Check *check)
+{
+    const Instr *instr = check->instr;
+    int ndim = 0;
+    int skip;
+
+    if (instr->fn < 0 || instr->fn >= N_SCALARS || !scalar_accepts(instr->fn, instr->n_src)) {
+        return check_refuse(check, "no such scalar operation, or not of so many sources");
+    }
+    if (instr->dtype >= N_DTYPES || !scalar_has_kernel(instr->fn, (DType)instr->dtype)) {
+        return check_refuse(check, "the scalar operation has no kernel for the computing dtype");
+    }
+    skip = scalar_rule(instr->fn) == RULE_SWITCH || scalar_rule(instr->fn) == RULE_FIRST_SHAPE ? 1 : 0;
+    for (int32_t i = 0; i < instr->n_src; i++) {
+        const Value *source = src_value(check, i);
+
+        ndim = source->ndim > ndim ? source->ndim : ndim;
+        if (i >= skip && source->dtype != instr->dtype) {
+            return check_refuse(check, "the sources must have the computing dtype");
+        }
+    }
+    if (scalar_rule(instr->fn) == RULE_SWITCH && src_value(check, 0)->dtype != DTYPE_BOOL) {
+        return check_refuse(check, "the first source of switch must be bool");
+    }
+    return check_expect(check, is_of(dst_value(check, 0), scalar_result(instr->fn, (DType)instr->dtype), ndim),
+                        "the destination must have the operation's dtype and the largest rank of the sources");
+}
+
+static int check_CAST(const Check *check)
+{
+    return check_expect(check, dst_value(check, 0)->ndim == src_value(check, 0)->ndim, "the ranks must be equal");
+}
+
+/* The elementwise operation that a reduction folds with. */
+static int reduce_scalar(int fn)
+{
+    static const int scalars[N_REDUCES] = {SCALAR_ADD, SCALAR_MUL, SCALAR_MAXIMUM, SCALAR_MINIMUM, SCALAR_AND, SCALAR_OR, SCALAR_MAXIMUM};
+    return scalars[fn];
+}
+
+static int check_reduce_dtypes(const Check *check)
+{
+    const Instr *instr = check->instr;
+    const Value *to = dst_value(check, 0), *from = src_value(check, 0);
+
+    if (instr->fn < 0 || instr->fn >= N_REDUCES) {
+        return check_refuse(check, "no such reduction");
+    }
+    if (instr->dtype >= N_DTYPES || !scalar_has_kernel(reduce_scalar(instr->fn), (DType)instr->dtype)) {
+        return check_refuse(check, "the reduction has no kernel for the accumulator's dtype");
+    }
+    if (instr->fn == REDUCE_ADD || instr->fn == REDUCE_MUL) {
+        return 0; /* accumulated in a type of its own, cast on both sides */
+    }
+    if (instr->fn == REDUCE_ARGMAX) {
+        return check_expect(check, to->dtype == DTYPE_INT64 && from->dtype == instr->dtype,
+                            "argmax gives int64 and compares in its source's dtype");
+    }
+    return check_expect(check, to->dtype == instr->dtype && from->dtype == instr->dtype,
+                        "source, accumulator and destination must have one dtype");
+}
+
+static int check_REDUCE(const Check *check)
+{
+    const Instr *instr = check->instr;
+    int64_t previous = -1;
+
+    for (int32_t i = 0; i < instr->n_aux; i++) {
+        int64_t axis = aux_entry(check, i);
+
+        if (axis <= previous || axis >= src_value(check, 0)->ndim) {
+            return check_refuse(check, "axes must ascend within the source's rank");
+        }
+        previous = axis;
+    }
+    if (dst_value(check, 0)->ndim != src_value(check, 0)->ndim - instr->n_aux) {
+        return check_refuse(check, "the destination's rank must be the source's less the axes");
+    }
+    return check_reduce_dtypes(check);
+}
+
+static int check_CUMULATE(const Check *check)
+{
+    const Instr *instr = check->instr;
+    const Value *from = src_value(check, 0);
+
+    if (expect_n_aux(check, 1) < 0 || expect_same_dtypes(check) < 0) {
+        return -1;
+    }
+    if ((instr->fn != REDUCE_ADD && instr->fn != REDUCE_MUL) || instr->dtype != from->dtype) {
+        return check_refuse(check, "it adds or multiplies in its source's dtype");
+    }
+    if (aux_entry(check, 0) < -1 || aux_entry(check, 0) >= from->ndim) {
+        return check_refuse(check, "the axis is out of range");
+    }
+    return check_expect(check, dst_value(check, 0)->ndim == (aux_entry(check, 0) < 0 ? 1 : from->ndim), "the destination has the wrong rank");
+}
+
+static int check_DOT(const Check *check)
+{
+    int a = src_value(check, 0)->ndim, b = src_value(check, 1)->ndim;
+
+    if (a < 1 || a > 2 || b < 1 || b > 2) {
+        return check_refuse(check, "the sources must be of rank 1 or 2");
+    }
+    if (dst_value(check, 0)->ndim != a + b - 2) {
+        return check_refuse(check, "the destination has the wrong rank");
+    }
+    return expect_same_dtypes(check);
+}
+
+static int check_TRANSPOSE(const Check *check)
+{
+    bool is_taken[ARRAY_MAX_NDIM] = {false};
+
+    if (expect_n_aux(check, dst_value(check, 0)->ndim) < 0) {
+        return -1;
+    }
+    for (int32_t i = 0; i < check->instr->n_aux; i++) {
+        int64_t axis = aux_entry(check, i);
+
+        if (axis < -1 || axis >= src_value(check, 0)->ndim || (axis >= 0 && is_taken[axis])) {
+            return check_refuse(check, "an axis is out of range or comes twice");
+        }
+        if (axis >= 0) {
+            is_taken[axis] = true;
+        }
+    }
+    return expect_same_dtypes(check);
+}
+
+static int check_RESHAPE(const Check *check)
+{
+    if (!is_of(src_value(check, 1), DTYPE_INT64, 1)) {
+        return check_refuse(check, "the shape must be an int64 vector");
+    }
+    return check_expect(check, same_dtype(dst_value(check, 0), src_value(check, 0)), "the dtypes must be equal");
+}
+
+static int check_SHAPE(const Check *check)
+{
+    return check_expect(check, is_of(dst_value(check, 0), DTYPE_INT64, 1), "the destination must be an int64 vector");
+}
+
+static int check_SHAPE_AT(const Check *check)
+{
+    if (expect_n_aux(check, 1) < 0) {
+        return -1;
+    }
+    if (aux_entry(check, 0) < 0 || aux_entry(check, 0) >= src_value(check, 0)->ndim) {
+        return check_refuse(check, "the axis is out of range");
+    }
+    return check_expect(check, is_length(dst_value(check, 0)), "the destination must be an int64 scalar");
+}
+
+/* The entries of a slice: how many axes they index away and how many scalars they ask for. */
+static int read_entries(const Check *check, int *n_indices, int *n_scalars)
+{
+    enum { RANGE_BITS = SLICE_START | SLICE_STOP | SLICE_STEP };
+
+    *n_indices = *n_scalars = 0;
+    if (check->instr->n_aux > src_value(check, 0)->ndim) {
+        return check_refuse(check, "more entries than the source has axes");
+    }
+    for (int32_t i = 0; i < check->instr->n_aux; i++) {
+        int64_t entry = aux_entry(check, i);
+
+        if (entry == SLICE_INDEX) {
+            *n_indices += 1;
+            *n_scalars += 1;
+        } else if ((entry & SLICE_RANGE) != 0 && (entry & ~(int64_t)(SLICE_RANGE | RANGE_BITS)) == 0) {
+            *n_scalars += ((entry & SLICE_START) != 0) + ((entry & SLICE_STOP) != 0) + ((entry & SLICE_STEP) != 0);
+        } else {
+            return check_refuse(check, "an entry is neither an index nor a range");
+        }
+    }
+    return 0;
+}
+
+static int check_SLICE(const Check *check)
+{
+    int n_indices, n_scalars;
+
+    if (expect_n_src(check, 1) < 0 || read_entries(check, &n_indices, &n_scalars) < 0 || expect_lengths(check, 1) < 0) {
+        return -1;
+    }
+    if (check->instr->n_src != 1 + n_scalars) {
+        return check_refuse(check, "the entries ask for another number of scalars");
+    }
+    if (!same_dtype(dst_value(check, 0), src_value(check, 0))) {
+        return check_refuse(check, "the dtypes must be equal");
+    }
+    return check_expect(check, dst_value(check, 0)->ndim == src_value(check, 0)->ndim - n_indices, "the destination has the wrong rank");
+}
+
+static int expect_write(const Check *check, int part_ndim)
+{
+    if (check->instr->fn != WRITE_SET && check->instr->fn != WRITE_ADD) {
+        return check_refuse(check, "no such way of writing");
+    }
+    if (!same_type(dst_value(check, 0), src_value(check, 0)) || src_value(check, 0)->ndim < 1) {
+        return check_refuse(check, "the destination must be an array like the first source");
+    }
+    return check_expect(check, same_dtype(src_value(check, 1), src_value(check, 0)) && src_value(check, 1)->ndim <= part_ndim,
+                        "the second source must have the first's dtype and a rank that fits the part");
+}
+
+static int check_SET_SLICE(const Check *check)
+{
+    int n_indices, n_scalars;
+
+    if (expect_n_src(check, 2) < 0 || read_entries(check, &n_indices, &n_scalars) < 0 || expect_lengths(check, 2) < 0) {
+        return -1;
+    }
+    if (check->instr->n_src != 2 + n_scalars) {
+        return check_refuse(check, "the entries ask for another number of scalars");
+    }
+    return expect_write(check, src_value(check, 0)->ndim - n_indices);
+}
+
+static int check_TAKE(const Check *check)
+{
+    if (src_value(check, 0)->ndim < 1 || !is_of(src_value(check, 1), DTYPE_INT64, 1)) {
+        return check_refuse(check, "rows of an array are chosen by an int64 vector");
+    }
+    return check_expect(check, same_type(dst_value(check, 0), src_value(check, 0)), "the destination must be an array like the first source");
+}
+
+static int check_SET_TAKE(const Check *check)
+{
+    if (!is_of(src_value(check, 2), DTYPE_INT64, 1)) {
+        return check_refuse(check, "rows are chosen by an int64 vector");
+    }
+    return expect_write(check, src_value(check, 0)->ndim);
+}
+
+static int check_FILL(const Check *check)
+{
+    if (expect_n_src(check, 1) < 0 || expect_lengths(check, 1) < 0) {
+        return -1;
+    }
+    if (dst_value(check, 0)->ndim != check->instr->n_src - 1 || src_value(check, 0)->ndim > dst_value(check, 0)->ndim) {
+        return check_refuse(check, "the destination needs a length for each axis, and a rank not below the source's");
+    }
+    return check_expect(check, same_dtype(dst_value(check, 0), src_value(check, 0)), "the dtypes must be equal");
+}
+
+static int check_EMPTY(const Check *check)
+{
+    if (dst_value(check, 0)->ndim != check->instr->n_src) {
+        return check_refuse(check, "the destination needs a length for each axis");
+    }
+    return expect_lengths(check, 0);
+}
+
+static int expect_scalars_to_vector(const Check *check)
+{
+    for (int32_t i = 0; i < check->instr->n_src; i++) {
+        if (src_value(check, i)->ndim != 0) {
+            return check_refuse(check, "the sources must be scalars");
+        }
+    }
+    if (dst_value(check, 0)->ndim != 1) {
+        return check_refuse(check, "the destination must be a vector");
+    }
+    return expect_same_dtypes(check);
+}
+
+static int check_PACK(const Check *check) { return expect_scalars_to_vector(check); }
+
+static int check_JOIN(const Check *check)
+{
+    int ndim = dst_value(check, 0)->ndim;
+
+    if (expect_n_src(check, 1) < 0 || expect_n_aux(check, 1) < 0) {
+        return -1;
+    }
+    if (aux_entry(check, 0) < 0 || aux_entry(check, 0) >= ndim) {
+        return check_refuse(check, "the axis is out of range");
+    }
+    for (int32_t i = 0; i < check->instr->n_src; i++) {
+        if (src_value(check, i)->ndim != ndim) {
+            return check_refuse(check, "the sources must have the destination's rank");
+        }
+    }
+    return expect_same_dtypes(check);
+}
+
+static int check_ARANGE(const Check *check)
+{
+    char kind = dtype_kind((DType)dst_value(check, 0)->dtype);
+
+    if (kind == 'b' || kind == 'c') {
+        return check_refuse(check, "it counts in integers or reals");
+    }
+    return expect_scalars_to_vector(check);
+}
+
+static int check_COPY(const Check *check)
+{
+    if (src_value(check, 0)->value_class == VALUE_OBJECT) {
+        return check_refuse(check, "only the host can copy an object");
+    }
+    return check_expect(check, same_type(dst_value(check, 0), src_value(check, 0)), "the destination must be like the source");
+}
+
+static int check_ALIAS(const Check *check)
+{
+    return check_expect(check, same_type(dst_value(check, 0), src_value(check, 0)), "the destination must be like the source");
+}
+
+static int check_CHECK_SHAPE(const Check *check)
+{
+    int64_t n_given = 0;
+
+    if (expect_n_src(check, 1) < 0 || expect_n_aux(check, src_value(check, 0)->ndim) < 0 || expect_lengths(check, 1) < 0) {
+        return -1;
+    }
+    for (int32_t i = 0; i < check->instr->n_aux; i++) {
+        if (aux_entry(check, i) != 0 && aux_entry(check, i) != 1) {
+            return check_refuse(check, "an entry is neither 0 nor 1");
+        }
+        n_given += aux_entry(check, i);
+    }
+    if (check->instr->n_src - 1 != n_given) {
+        return check_refuse(check, "the entries ask for another number of lengths");
+    }
+    return check_expect(check, same_type(dst_value(check, 0), src_value(check, 0)), "the destination must be like the source");
+}
+
+static int check_ASSERT(const Check *check)
+{
+    if (expect_n_src(check, 1) < 0 || expect_n_aux(check, 1) < 0) {
+        return -1;
+    }
+    if (aux_entry(check, 0) < 0 || aux_entry(check, 0) >= check->program->n_texts) {
+        return check_refuse(check, "there is no such text");
+    }
+    for (int32_t i = 1; i < check->instr->n_src; i++) {
+        if (!is_of(src_value(check, i), DTYPE_BOOL, 0)) {
+            return check_refuse(check, "the conditions must be bool scalars");
+        }
+    }
+    return check_expect(check, same_type(dst_value(check, 0), src_value(check, 0)), "the destination must be like the source");
+}
+
+/* Parameter i of the distribution, which is source i + first. */
+static int check_param(const Check *check, int32_t first, int i)
+{
+    int dist = check->instr->fn;
+    const Value *param = src_value(check, first + i);
+    DType dtype = dist_param_kind(dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64;
+
+    return check_expect(check, is_numeric(param) && param->dtype == dtype && param->ndim >= dist_param_ndim(dist, i),
+                        "a parameter has the wrong dtype or too low a rank");
+}
+
+static int check_DRAW(const Check *check)
+{
+    const Instr *instr = check->instr;
+    const Value *draws = dst_value(check, 1);
+    int32_t first;
+    int ndim = 0;
+
+    if (expect_n_src(check, 1) < 0 || expect_n_aux(check, 1) < 0) {
+        return -1;
+    }
+    if (instr->fn < 0 || instr->fn >= N_DISTS || (aux_entry(check, 0) != 0 && aux_entry(check, 0) != 1)) {
+        return check_refuse(check, "no such distribution, or an aux entry that is neither 0 nor 1");
+    }
+    first = 1 + (int32_t)aux_entry(check, 0);
+    if (instr->n_src != first + dist_n_params(instr->fn)) {
+        return check_refuse(check, "the distribution has another number of parameters");
+    }
+    if (dst_value(check, 0)->value_class != VALUE_STREAM || src_value(check, 0)->value_class != VALUE_STREAM) {
+        return check_refuse(check, "the first source and the first destination must be streams");
+    }
+    if (first == 2 && !is_of(src_value(check, 1), DTYPE_INT64, 1)) {
+        return check_refuse(check, "the size must be an int64 vector");
+    }
+    for (int i = 0; i < dist_n_params(instr->fn); i++) {
+        int batch = src_value(check, first + i)->ndim - dist_param_ndim(instr->fn, i);
+
+        if (check_param(check, first, i) < 0) {
+            return -1;
+        }
+        ndim = batch > ndim ? batch : ndim;
+    }
+    ndim += dist_ndim_supp(instr->fn);
+    if (!is_numeric(draws) || (first == 1 && draws->ndim != ndim) || draws->ndim < dist_ndim_supp(instr->fn)) {
+        return check_refuse(check, "the draws have the wrong rank");
+    }
+    return check_expect(check, dist_result_kind(instr->fn) == 'l' ? draws->dtype == DTYPE_INT64 : dtype_kind((DType)draws->dtype) == 'f',
+                        "the draws have the wrong dtype");
+}
+
+static int check_LOOP(const Check *check)
+{
+    if (expect_n_aux(check, 1) < 0) {
+        return -1;
+    }
+    if (aux_entry(check, 0) < 0 || aux_entry(check, 0) >= check->program->n_loops) {
+        return check_refuse(check, "there is no such loop");
+    }
+    return check_loop(check);
+}
+
+static int check_CALL(const Check *check)
+{
+    return check_expect(check, check->instr->n_aux == 1 && aux_entry(check, 0) >= 0, "it needs the number of a call");
+}
+
+typedef int (*Rule)(const Check *check);
+
+static const Rule rules[N_OPCODES] = {
+#define OPCODE(NAME, text, n_dst, n_src, aux, effect) check_##NAME,
+#include "program/opcodes.def"
+#undef OPCODE
+};
+
+/* Rows that take more than numbers and arrays. */
+static bool takes_any_class(int opcode)
+{
+    return opcode == I_COPY || opcode == I_ALIAS || opcode == I_DRAW || opcode == I_LOOP || opcode == I_CALL;
+}
+
+int check_instr_types(const Check *check)
+{
+    const Instr *instr = check->instr;
+
+    if (!takes_any_class(instr->opcode)) {
+        for (int32_t i = 0; i < instr->n_dst + instr->n_src; i++) {
+            if (!is_numeric(&check->program->values[instr_dst(check->program, instr)[i]])) {
+                return check_refuse(check, "streams and objects do not take part in it");
+            }
+        }
+    }
+    return rules[instr->opcode](check);
+}
