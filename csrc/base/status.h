@@ -15,7 +15,7 @@ typedef enum StatusCode {
     N_STATUS_CODES
 } StatusCode;
 
-enum { STATUS_MAX_DEPTH = 8, STATUS_TEXT_BYTES = 160 };
+enum { STATUS_MAX_DEPTH = 8, STATUS_TEXT_BYTES = 256 };
 
 /* Filled by the first failure and read once. `path` holds the step of each loop around the failing instruction,
  * outermost first (only the first STATUS_MAX_DEPTH are kept; n_path counts all). */

@@ -457,7 +457,7 @@ static int check_DRAW(const Check *check)
     if (!is_numeric(draws) || (first == 1 && draws->ndim != ndim) || draws->ndim < dist_ndim_supp(instr->fn)) {
         return check_refuse(check, "the draws have the wrong rank");
     }
-    return check_expect(check, dist_result_kind(instr->fn) == 'l' ? draws->dtype == DTYPE_INT64 : dtype_kind((DType)draws->dtype) == 'f',
+    return check_expect(check, draws->dtype == (dist_result_kind(instr->fn) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64),
                         "the draws have the wrong dtype");
 }
 

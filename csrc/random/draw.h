@@ -1,0 +1,31 @@
+/* Exact draws: what a Generator's method does, step by step, through the running NumPy's own functions.
+ *
+ * Parameters are checked first, all elements of them, in NumPy's order and with NumPy's words (STATUS_DOMAIN,
+ * STATUS_OVERFLOW); when one is refused nothing was drawn. Then the elements are drawn in C order.
+ * Relies on: stream.h, dists.def. Relied on by: vm, bind (draw_check, for generators that are drawn by their methods). */
+#ifndef PYSCAN_RANDOM_DRAW_H
+#define PYSCAN_RANDOM_DRAW_H
+
+#include "random/stream.h"
+
+enum { DRAW_MAX_PARAMS = 4 };
+
+/* Asked every few thousand elements of long draws: non-zero stops them with STATUS_INTERRUPTED. `ask` may be NULL. */
+typedef struct DrawPoll {
+    int (*ask)(void *self);
+    void *self;
+} DrawPoll;
+
+/* One element, for a distribution whose parameters are all of kind 'd' or 'l' and here scalars: params holds their
+ * addresses, dst takes 8 bytes. dists_have(dists, dist) must hold. */
+int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char *const *params, Status *status);
+
+/* Fills dst, which has its shape, is contiguous, and is float64 or int64 as dist_result_kind says. params[i] are of the
+ * kinds of the row, with strides of their own; their batch axes (all but the vectors' last) broadcast to dst's shape,
+ * which the caller has checked. dists_have(dists, dist) must hold. */
+int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status);
+
+/* The check of the parameters alone; dst_size is the number of elements asked for. */
+int draw_check(int dist, int64_t dst_size, const Array *params, DrawPoll poll, Status *status);
+
+#endif

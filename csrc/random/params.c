@@ -1,0 +1,359 @@
+/* Checks of the parameters of distributions, as NumPy makes them and with its words.
+ *
+ * NumPy has two forms of each check, which differ in messages and sometimes in order: one for parameters that are all
+ * scalars, one for arrays as soon as one of them is an array. Rows marked SCIPY are checked as scipy.stats checks.
+ * Relies on: walk, dists.def. Relied on by: draw.c, bind (draw_check). */
+#include "random/params.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "random/walk.h"
+
+typedef enum Checker { CHECKER_EACH, CHECKER_LAST_FIRST, CHECKER_RANGE, CHECKER_BOUNDS, CHECKER_SCIPY } Checker;
+
+typedef struct ParamsRow {
+    const char *kinds;
+    int n_params;
+    Checker checker;
+    const char *checks, *words;
+} ParamsRow;
+
+static const ParamsRow rows[N_DISTS] = {
+#define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, symbol, symbol2, checker, checks, words, ...) \
+    {kinds, sizeof(kinds) - 1, CHECKER_##checker, checks, words},
+#include "random/dists.def"
+#undef DIST
+};
+
+#define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, symbol, symbol2, checker, checks, ...) \
+    _Static_assert(sizeof(kinds) == sizeof(checks) && sizeof(kinds) <= DRAW_MAX_PARAMS + 1, "checks of " name);
+#include "random/dists.def"
+#undef DIST
+
+/* The largest rate that NumPy lets poisson take: the largest int64 less ten times its square root. */
+static const double largest_rate = 9.223372006484771e18;
+
+int params_poll(DrawPoll poll, Status *status)
+{
+    return poll.ask != NULL && poll.ask(poll.self) != 0 ? status_fail(status, STATUS_INTERRUPTED) : 0;
+}
+
+static double read_param(char kind, const char *at)
+{
+    return kind == 'l' ? (double)*(const int64_t *)(const void *)at : *(const double *)(const void *)at;
+}
+
+static bool is_refused(char check, double x)
+{
+    switch (check) {
+    case '+':
+        return signbit(x) && !isnan(x);
+    case '>':
+        return x <= 0.0;
+    case 'p':
+        return !(x >= 0.0 && x <= 1.0);
+    case 'q':
+        return !(x > 0.0 && x <= 1.0);
+    case 'r':
+        return !(x >= 0.0 && x <= largest_rate);
+    case 'P':
+        return !(x > 0.0);
+    case 'N':
+        return !(x >= 0.0);
+    default:
+        return false;
+    }
+}
+
+/* ---- messages ---- */
+
+static int refuse_as_scipy(const char *law, Status *status)
+{
+    char text[STATUS_TEXT_BYTES];
+
+    (void)snprintf(text, sizeof text,
+                   "Domain error in arguments. The `scale` parameter must be positive for all distributions, and many distributions have "
+                   "restrictions on shape parameters. Please see the `scipy.stats.%s` documentation for details.",
+                   law);
+    return status_fail_text(status, STATUS_DOMAIN, text);
+}
+
+/* The i-th of words that are separated by single spaces. */
+static void find_word(const char *words, int i, char *word, size_t room)
+{
+    for (; i > 0 && *words != '\0'; words++) {
+        i -= *words == ' ';
+    }
+    (void)snprintf(word, room, "%.*s", (int)strcspn(words, " "), words);
+}
+
+/* Says what NumPy says of parameter i; x is the value refused (of an array: NaN when any is beyond the largest rate). */
+static int refuse(const ParamsRow *row, int i, double x, bool is_array, Status *status)
+{
+    char word[32], text[STATUS_TEXT_BYTES];
+    const char *w = word;
+    size_t n = sizeof text;
+
+    if (row->checker == CHECKER_SCIPY) {
+        return refuse_as_scipy(row->words, status);
+    }
+    find_word(row->words, i, word, sizeof word);
+    switch (row->checks[i]) {
+    case '+':
+        (void)snprintf(text, n, "%s < 0", w);
+        break;
+    case '>':
+        (void)snprintf(text, n, "%s <= 0", w);
+        break;
+    case 'p':
+        (void)snprintf(text, n, "%s < 0, %s > 1 or %s %s", w, w, w, is_array ? "contains NaNs" : "is NaN");
+        break;
+    case 'q':
+        (void)snprintf(text, n, "%s <= 0, %s > 1 or %s contains NaNs", w, w, w);
+        break;
+    default:
+        if (is_array ? !(x <= largest_rate) : x > largest_rate) {
+            (void)snprintf(text, n, "%s value too large", w);
+        } else {
+            (void)snprintf(text, n, "%s < 0 or %s %s", w, w, is_array ? "contains NaNs" : "is NaN");
+        }
+        break;
+    }
+    return status_fail_text(status, STATUS_DOMAIN, text);
+}
+
+static int refuse_range(bool is_finite, bool is_array, Status *status)
+{
+    if (is_finite) {
+        return status_fail_text(status, STATUS_DOMAIN, "high - low < 0");
+    }
+    return status_fail_text(status, STATUS_OVERFLOW, is_array ? "Range exceeds valid bounds" : "high - low range exceeds valid bounds");
+}
+
+static int refuse_bounds(bool low_is_zero, Status *status)
+{
+    return status_fail_text(status, STATUS_DOMAIN, low_is_zero ? "high <= 0" : "low >= high");
+}
+
+/* ---- scalars ---- */
+
+static int check_scalar(const ParamsRow *row, int i, const char *at, Status *status)
+{
+    double x;
+
+    if (row->checks[i] == '.') {
+        return 0;
+    }
+    x = read_param(row->kinds[i], at);
+    return is_refused(row->checks[i], x) ? refuse(row, i, x, false, status) : 0;
+}
+
+static int check_scalar_range(const char *const *params, Status *status)
+{
+    double range = read_param('d', params[1]) - read_param('d', params[0]);
+
+    return !isfinite(range) || signbit(range) ? refuse_range(isfinite(range), false, status) : 0;
+}
+
+static int check_scalar_bounds(const char *const *params, Status *status)
+{
+    int64_t low = *(const int64_t *)(const void *)params[0], high = *(const int64_t *)(const void *)params[1];
+
+    return low >= high ? refuse_bounds(low == 0, status) : 0;
+}
+
+int params_check_scalars(int dist, const char *const *params, Status *status)
+{
+    const ParamsRow *row = &rows[dist];
+
+    switch (row->checker) {
+    case CHECKER_RANGE:
+        return check_scalar_range(params, status);
+    case CHECKER_BOUNDS:
+        return check_scalar_bounds(params, status);
+    case CHECKER_LAST_FIRST:
+        for (int i = row->n_params - 1; i >= 0; i--) {
+            if (check_scalar(row, i, params[i], status) < 0) {
+                return -1;
+            }
+        }
+        return 0;
+    default:
+        for (int i = 0; i < row->n_params; i++) {
+            if (check_scalar(row, i, params[i], status) < 0) {
+                return -1;
+            }
+        }
+        return 0;
+    }
+}
+
+/* ---- arrays ---- */
+
+/* Looks through the elements of one parameter. *found: whether one is refused; *worst: the value that decides the
+ * message, one beyond the largest rate (or NaN) before others. */
+static int look_through(char check, char kind, const Array *param, DrawPoll poll, bool *found, double *worst, Status *status)
+{
+    const int skip = 0;
+    Walk walk;
+    int64_t n;
+
+    *found = false;
+    walk_init(&walk, param->ndim, param->shape, 1, param, &skip);
+    while ((n = walk_piece(&walk, POLL_ELEMENTS)) > 0) {
+        for (int64_t j = 0; j < n; j++) {
+            double x = read_param(kind, walk.at[0] + j * walk_strides(&walk)[0]);
+
+            if (is_refused(check, x) && (!*found || !(x <= largest_rate))) {
+                *found = true;
+                *worst = x;
+            }
+        }
+        walk_advance(&walk, n);
+        if (n == POLL_ELEMENTS && params_poll(poll, status) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int check_array(const ParamsRow *row, int i, const Array *param, DrawPoll poll, Status *status)
+{
+    bool found = false;
+    double worst = 0.0;
+
+    if (row->checks[i] == '.') {
+        return 0;
+    }
+    if (look_through(row->checks[i], row->kinds[i], param, poll, &found, &worst, status) < 0) {
+        return -1;
+    }
+    return found ? refuse(row, i, worst, true, status) : 0;
+}
+
+/* The shape to which two arrays, found to be compatible, broadcast. */
+static int find_shape(const Array *params, int64_t *shape)
+{
+    int ndim = params[0].ndim > params[1].ndim ? params[0].ndim : params[1].ndim;
+
+    for (int axis = 0; axis < ndim; axis++) {
+        shape[axis] = 1;
+        for (int i = 0; i < 2; i++) {
+            int own = axis - (ndim - params[i].ndim);
+
+            if (own >= 0 && params[i].shape[own] != 1) {
+                shape[axis] = params[i].shape[own];
+            }
+        }
+    }
+    return ndim;
+}
+
+/* For a pair of bounds: whether some range is infinite or NaN, some negative, some low not below its high. */
+typedef struct Pairs {
+    bool has_infinite, has_negative, has_empty;
+} Pairs;
+
+static void look_at_pair(Pairs *pairs, bool is_integer, const char *low_at, const char *high_at)
+{
+    if (is_integer) {
+        pairs->has_empty |= *(const int64_t *)(const void *)low_at >= *(const int64_t *)(const void *)high_at;
+    } else {
+        double range = read_param('d', high_at) - read_param('d', low_at);
+
+        pairs->has_infinite |= !isfinite(range);
+        pairs->has_negative |= signbit(range) != 0;
+    }
+}
+
+static int look_at_pairs(Pairs *pairs, bool is_integer, const Array *params, DrawPoll poll, Status *status)
+{
+    const int skip[2] = {0, 0};
+    int64_t shape[ARRAY_MAX_NDIM], n;
+    int ndim = find_shape(params, shape);
+    Walk walk;
+
+    walk_init(&walk, ndim, shape, 2, params, skip);
+    while ((n = walk_piece(&walk, POLL_ELEMENTS)) > 0) {
+        const int64_t *strides = walk_strides(&walk);
+
+        for (int64_t j = 0; j < n; j++) {
+            look_at_pair(pairs, is_integer, walk.at[0] + j * strides[0], walk.at[1] + j * strides[1]);
+        }
+        walk_advance(&walk, n);
+        if (n == POLL_ELEMENTS && params_poll(poll, status) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static bool is_all_zero(const Array *integers)
+{
+    const int skip = 0;
+    Walk walk;
+    int64_t n;
+
+    walk_init(&walk, integers->ndim, integers->shape, 1, integers, &skip);
+    while ((n = walk_piece(&walk, INT64_MAX)) > 0) {
+        for (int64_t j = 0; j < n; j++) {
+            if (*(const int64_t *)(const void *)(walk.at[0] + j * walk_strides(&walk)[0]) != 0) {
+                return false;
+            }
+        }
+        walk_advance(&walk, n);
+    }
+    return true;
+}
+
+static int check_array_pairs(const ParamsRow *row, const Array *params, DrawPoll poll, Status *status)
+{
+    bool is_integer = row->checker == CHECKER_BOUNDS;
+    Pairs pairs = {false, false, false};
+
+    if (look_at_pairs(&pairs, is_integer, params, poll, status) < 0) {
+        return -1;
+    }
+    if (pairs.has_empty) {
+        return refuse_bounds(is_all_zero(&params[0]), status);
+    }
+    return pairs.has_infinite || pairs.has_negative ? refuse_range(!pairs.has_infinite, true, status) : 0;
+}
+
+static int check_arrays(const ParamsRow *row, const Array *params, DrawPoll poll, Status *status)
+{
+    if (row->checker == CHECKER_RANGE || row->checker == CHECKER_BOUNDS) {
+        return check_array_pairs(row, params, poll, status);
+    }
+    for (int i = 0; row->checker == CHECKER_SCIPY && i < row->n_params; i++) {
+        if (array_size(&params[i]) == 0) {
+            return 0; /* scipy asks all elements of the parameters' common shape, of which there are none */
+        }
+    }
+    for (int i = 0; i < row->n_params; i++) {
+        int k = row->checker == CHECKER_LAST_FIRST ? row->n_params - 1 - i : i;
+
+        if (check_array(row, k, &params[k], poll, status) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int draw_check(int dist, int64_t dst_size, const Array *params, DrawPoll poll, Status *status)
+{
+    const ParamsRow *row = &rows[dist];
+    const char *at[DRAW_MAX_PARAMS] = {NULL};
+    int ndim = 0;
+
+    if (row->checker == CHECKER_BOUNDS && dst_size == 0) {
+        return 0; /* NumPy returns before it looks at the bounds */
+    }
+    for (int i = 0; i < row->n_params; i++) {
+        at[i] = params[i].data;
+        ndim += params[i].ndim;
+    }
+    return ndim == 0 ? params_check_scalars(dist, at, status) : check_arrays(row, params, poll, status);
+}
