@@ -19,11 +19,12 @@ Py_ssize_t rewrite_fold(FunctionGraph *graph, RewriteContext *context);
 Py_ssize_t rewrite_scan_prune(FunctionGraph *graph, RewriteContext *context);
 Py_ssize_t rewrite_scan_push_out(FunctionGraph *graph, RewriteContext *context);
 Py_ssize_t rewrite_scan_save_memory(FunctionGraph *graph, RewriteContext *context);
+Py_ssize_t rewrite_add_destroy_handler(FunctionGraph *graph, RewriteContext *context);
 Py_ssize_t rewrite_inplace_subtensor(FunctionGraph *graph, RewriteContext *context);
 Py_ssize_t rewrite_scan_inplace(FunctionGraph *graph, RewriteContext *context);
 Py_ssize_t rewrite_inplace_random(FunctionGraph *graph, RewriteContext *context);
 
-/* One row a pass (rewrite/passes.def): name, position, tags, entry. Python sees them as _core.passes(). */
+/* Adds passes(), rewrite() and set_verify() to the module; 0 or -1. The rows are in rewrite/passes.def. */
 int rewrite_module_exec(PyObject *module, GraphState *graph_state);
 
 #endif
