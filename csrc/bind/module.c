@@ -2,12 +2,14 @@
  *
  * Relies on: every room. Relied on by: nothing in C; graph_state_of finds the module by core_module_def. */
 #include "bind/bind.h"
+#include "rewrite/rewrite.h"
 
 static int core_exec(PyObject *module)
 {
     CoreState *state = core_state_get(module);
     if (graph_module_exec(module, &state->graph) < 0) return -1;
     if (features_module_exec(module, &state->graph) < 0) return -1;
+    if (rewrite_module_exec(module, &state->graph) < 0) return -1;
     if (tables_module_exec(module) < 0) return -1;
     return 0;
 }
