@@ -65,6 +65,23 @@ class _Loop:
     def results(self, states):
         return [self.result.outputs[state.position] for state in states]
 
+    def find_inputs(self, given, local, strict):
+        """Finds what a step uses: fills `hidden`, `carried` and `fixed`; returns the updates of the shared variables that the loop
+        carries. `given` are the non-sequences, `local` the shared variables that `fn` made."""
+        computed = self.result.outputs + ([] if self.result.condition is None else [self.result.condition])
+        known = {tap.inner for tap in self.sequences} | {variable for state in self.states for variable in state.inner}
+        fixed = list(dict.fromkeys(v for v in given if not isinstance(v, (SharedVariable, Constant))))
+        fixed += closures(computed, known.union(fixed))
+        use = shared_use(computed, self.result.updates, known.union(fixed), local)
+        fixed += closures(list(use.updates.values()), known.union(fixed))
+        for shared in use.updates:
+            # The update belongs to what scan returns: left on the variable, it would bring variables of the step into a function.
+            if shared in local and shared.default_update is not None:
+                shared.default_update = None
+            (self.hidden if isinstance(shared.type, TensorType) else self.carried).append(shared)
+        self.fixed = [s for s in use.shared if s not in use.updates and (not strict or s in given)] + fixed
+        return use.updates
+
     def inner_outputs(self, updates):
         """What a step computes, in the order of the Scan's inner outputs."""
         hidden = [as_tensor_variable(updates[shared]) for shared in self.hidden]
@@ -142,15 +159,6 @@ def _check_paths(outputs, paths):
             )
 
 
-def _carry_shared(loop, updates, local):
-    """Splits the carried shared variables into generators and tensors, and takes over the default updates of the local ones."""
-    for shared in updates:
-        # The update belongs to what scan returns: left on the variable, it would bring variables of the step into a function.
-        if shared in local and shared.default_update is not None:
-            shared.default_update = None
-        (loop.hidden if isinstance(shared.type, TensorType) else loop.carried).append(shared)
-
-
 def _order_states(states):
     """Mit-sots, sit-sots, generators; each in the user's order."""
     return sorted(states, key=lambda state: (state.is_generator, state.is_single))
@@ -166,6 +174,16 @@ def _call(fn, sequences, states, non_sequences, is_one_step):
     with collect_new_shareds() as local:
         returned = fn(*taps, *non_sequences)
     return read_result(returned), set(local)
+
+
+def _cut_sequences(sequences, n_steps, go_backwards):
+    """The taps of the sequences, cut to the number of steps; and that number."""
+    taps = [tap for value, taps in read_sequences(sequences) for tap in sequence_taps(value, taps, go_backwards)]
+    n_steps = number_of_steps(n_steps, taps)
+    for tap in taps:
+        outer = as_tensor_variable(tap.outer) if isinstance(n_steps, Variable) else tap.outer
+        tap.outer = outer[:n_steps]
+    return taps, n_steps
 
 
 def _match_outputs(outputs_info, outputs):
@@ -247,11 +265,7 @@ def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, str
     infos = read_outputs_info(outputs_info)
     given = [v if isinstance(v, Variable) else as_tensor_variable(v) for v in as_list(non_sequences)]
     is_one_step = fixed_steps(n_steps) in (1, -1)
-    taps = [tap for value, taps in read_sequences(sequences) for tap in sequence_taps(value, taps, go_backwards)]
-    n_steps = number_of_steps(n_steps, taps)
-    for tap in taps:
-        outer = as_tensor_variable(tap.outer) if isinstance(n_steps, Variable) else tap.outer
-        tap.outer = outer[:n_steps]
+    taps, n_steps = _cut_sequences(sequences, n_steps, go_backwards)
     states = [make_state(i, initial, back, n_steps) for i, (initial, back) in enumerate(infos) if initial is not None]
 
     result, local = _call(fn, taps, states, given, is_one_step)
@@ -265,18 +279,9 @@ def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, str
     loop.paths = [i for i, (initial, _) in enumerate(infos) if initial is None]
     _check_paths(result.outputs, loop.paths)
     check_states(loop.tensors, loop.results(loop.tensors), len(taps))
+    carried = loop.find_inputs(given, local, strict)
 
-    computed = result.outputs + ([] if result.condition is None else [result.condition])
-    inner = [tap.inner for tap in taps] + [variable for state in states for variable in state.inner]
-    fixed = [v for v in given if not isinstance(v, (SharedVariable, Constant))]
-    fixed = list(dict.fromkeys(fixed))
-    fixed += closures(computed, {*inner, *fixed})
-    use = shared_use(computed, result.updates, {*inner, *fixed}, local)
-    fixed += closures(list(use.updates.values()), {*inner, *fixed})
-    _carry_shared(loop, use.updates, local)
-    loop.fixed = [s for s in use.shared if s not in use.updates and (not strict or s in given)] + fixed
-
-    op = loop.op(use.updates, **options)
+    op = loop.op(carried, **options)
     outputs, updates = loop.collect(op.make_node(*[_as_node_input(value) for value in loop.outer_inputs()]).outputs)
     if not return_list and len(outputs) < 2:
         return (outputs[0] if outputs else None), updates

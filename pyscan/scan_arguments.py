@@ -81,6 +81,8 @@ def fixed_steps(n_steps):
     if isinstance(n_steps, (int, float)):
         as_int = int(n_steps)  # refuses NaN; other floats are refused where they become a length
         return as_int if isinstance(n_steps, int) else None
+    if (n_steps.type.ndim if isinstance(n_steps, Variable) else np.ndim(n_steps)) > 0:
+        return None  # refused where it becomes a length
     try:
         return int(get_scalar_constant_value(n_steps))
     except NotScalarConstantError:
