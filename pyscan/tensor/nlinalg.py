@@ -1,0 +1,231 @@
+"""Linear algebra of matrices: inverse, determinant, decompositions, norms. These call back to NumPy.
+
+Relies on `math`, `extra_ops`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyscan._core import Apply, Op
+from pyscan.scalar import dtype_kinds
+from pyscan.tensor import math
+from pyscan.tensor.basic import as_tensor_variable, cast
+from pyscan.tensor.extra_ops import diagonal, eye
+from pyscan.tensor.math import matrix_dot  # noqa: F401
+from pyscan.tensor.type import tensor_type
+
+
+def float_matrix(op, x, ndim=2):
+    """`x` as a matrix (a vector too when `ndim` is 1) of a dtype that LAPACK knows; integers become float64."""
+    x = as_tensor_variable(x)
+    if not ndim <= x.type.ndim <= 2:
+        raise TypeError(f"{type(op).__name__} takes a matrix; got {x} of type {x.type}")
+    return cast(x, "float64") if dtype_kinds[x.type.dtype] in "biu" else x
+
+
+def real_dtype(dtype):
+    """The dtype of the parts of a complex number of `dtype`, or `dtype`."""
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
+class _MatrixOp(Op):
+    """An Op that hands one matrix to a NumPy function and stores what it returns, output by output."""
+
+    __props__: tuple = ()
+
+    def compute(self, x):
+        raise NotImplementedError
+
+    def perform(self, node, inputs, output_storage):
+        result = self.compute(np.asarray(inputs[0]))
+        for cell, value, out in zip(output_storage, result if isinstance(result, tuple) else (result,), node.outputs):
+            cell[0] = np.asarray(value, dtype=out.type.dtype)
+
+
+class MatrixInverse(_MatrixOp):
+    """Matrix -> its inverse."""
+
+    def make_node(self, x):
+        x = float_matrix(self, x)
+        return Apply(self, [x], [tensor_type(x.type.dtype, x.type.shape[::-1])()])
+
+    def compute(self, x):
+        return np.linalg.inv(x)
+
+
+class MatrixPinv(MatrixInverse):
+    """Matrix -> its Moore-Penrose pseudo-inverse."""
+
+    __props__ = ("hermitian",)
+
+    def __init__(self, hermitian=False):
+        self.hermitian = hermitian
+
+    def compute(self, x):
+        return np.linalg.pinv(x, hermitian=self.hermitian)
+
+
+class Det(_MatrixOp):
+    """Matrix -> its determinant."""
+
+    def make_node(self, x):
+        x = float_matrix(self, x)
+        return Apply(self, [x], [tensor_type(x.type.dtype, ())()])
+
+    def compute(self, x):
+        return np.linalg.det(x)
+
+
+class Eigh(_MatrixOp):
+    """Symmetric or Hermitian matrix -> eigenvalues in ascending order, eigenvectors."""
+
+    __props__ = ("UPLO",)
+
+    def __init__(self, UPLO="L"):
+        if UPLO not in ("L", "U"):
+            raise ValueError(f"UPLO must be 'L' or 'U', not {UPLO!r}")
+        self.UPLO = UPLO
+
+    def make_node(self, x):
+        x = float_matrix(self, x)
+        dtype = x.type.dtype
+        return Apply(self, [x], [tensor_type(real_dtype(dtype), (None,))("w"), tensor_type(dtype, (None, None))("v")])
+
+    def compute(self, x):
+        return tuple(np.linalg.eigh(x, self.UPLO))
+
+
+class Eig(_MatrixOp):
+    """Matrix -> its eigenvalues and eigenvectors, which must be real for a real matrix."""
+
+    def make_node(self, x):
+        x = float_matrix(self, x)
+        return Apply(self, [x], [tensor_type(x.type.dtype, (None,))(), tensor_type(x.type.dtype, (None, None))()])
+
+    def compute(self, x):
+        values, vectors = np.linalg.eig(x)
+        if np.iscomplexobj(values) and not np.iscomplexobj(x):
+            raise ValueError("Eig: the matrix has complex eigenvalues; cast it to complex first")
+        return values, vectors
+
+
+class SVD(_MatrixOp):
+    """Matrix -> U, s, Vh, or s alone."""
+
+    __props__ = ("full_matrices", "compute_uv")
+
+    def __init__(self, full_matrices=True, compute_uv=True):
+        self.full_matrices, self.compute_uv = full_matrices, compute_uv
+
+    def make_node(self, x):
+        x = float_matrix(self, x)
+        s = tensor_type(real_dtype(x.type.dtype), (None,))()
+        if not self.compute_uv:
+            return Apply(self, [x], [s])
+        matrix = tensor_type(x.type.dtype, (None, None))
+        return Apply(self, [x], [matrix(), s, matrix()])
+
+    def compute(self, x):
+        result = np.linalg.svd(x, bool(self.full_matrices), bool(self.compute_uv))
+        return tuple(result) if self.compute_uv else result
+
+
+class QRFull(_MatrixOp):
+    """Matrix -> Q and R, or R alone (mode "r")."""
+
+    __props__ = ("mode",)
+
+    def __init__(self, mode):
+        if mode not in ("reduced", "complete", "r"):
+            raise ValueError(f"mode must be 'reduced', 'complete' or 'r', not {mode!r}")
+        self.mode = mode
+
+    def make_node(self, x):
+        x = float_matrix(self, x)
+        matrix = tensor_type(x.type.dtype, (None, None))
+        return Apply(self, [x], [matrix()] if self.mode == "r" else [matrix(), matrix()])
+
+    def compute(self, x):
+        result = np.linalg.qr(x, self.mode)
+        return result if self.mode == "r" else tuple(result)
+
+
+matrix_inverse = inv = MatrixInverse()
+det = Det()
+eig = Eig()
+
+
+def pinv(x, hermitian=False):
+    """The Moore-Penrose pseudo-inverse of a matrix."""
+    return MatrixPinv(hermitian)(x)
+
+
+def eigh(a, UPLO="L"):
+    """[eigenvalues in ascending order, eigenvectors] of a symmetric or Hermitian matrix, of which one triangle is read."""
+    return Eigh(UPLO)(a)
+
+
+def svd(a, full_matrices=1, compute_uv=1):
+    """[U, s, Vh] with U @ diag(s) @ Vh equal to the matrix; without `compute_uv` s alone."""
+    return SVD(full_matrices, compute_uv)(a)
+
+
+def qr(a, mode="reduced"):
+    """[Q, R] with Q @ R equal to the matrix, Q orthogonal and R upper triangular; in mode "r" R alone."""
+    return QRFull(mode)(a)
+
+
+def trace(X):
+    """The sum of the diagonal of a matrix."""
+    return math.sum(diagonal(X))
+
+
+def matrix_power(M, n):
+    """The product of n copies of a square matrix; n is a Python int, negative for the inverse."""
+    M = as_tensor_variable(M)
+    if n < 0:
+        M, n = matrix_inverse(M), -n
+    result = None
+    while n:
+        if n & 1:
+            result = M if result is None else math.dot(result, M)
+        M, n = math.dot(M, M) if n > 1 else M, n >> 1
+    return eye(M.shape[0], dtype=M.type.dtype) if result is None else result
+
+
+def norm(x, ord=None):
+    """The norm of a vector, or the matrix norm of a matrix: "fro", 1, -1, inf, -inf; for vectors any p too.
+
+    Raises
+    ------
+    ValueError
+        An order that is not known for the rank.
+    """
+    x = as_tensor_variable(x)
+    ord = "fro" if ord is None else ord
+    if x.type.ndim == 1:
+        return _vector_norm(x, ord)
+    if x.type.ndim != 2:
+        raise NotImplementedError("norm takes vectors and matrices")
+    if ord == "fro":
+        return math.sqrt(math.sum(math.square(math.abs(x))))
+    sums = {1: 0, -1: 0, np.inf: 1, -np.inf: 1}
+    if ord not in sums:
+        raise ValueError(f"Invalid norm order for matrices: {ord!r}")
+    totals = math.sum(math.abs(x), axis=sums[ord])
+    return math.max(totals) if ord > 0 else math.min(totals)
+
+
+def _vector_norm(x, ord):
+    if ord == "fro" or ord == 2:
+        return math.sqrt(math.sum(math.square(math.abs(x))))
+    if ord == np.inf:
+        return math.max(math.abs(x))
+    if ord == -np.inf:
+        return math.min(math.abs(x))
+    if ord == 0:
+        return math.sum(math.neq(x, 0))
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order for vectors: {ord!r}")
+    return math.sum(math.abs(x) ** ord) ** (1.0 / ord)
