@@ -386,10 +386,12 @@ class _ScanCall:
                     f"Sequence {i} has shape {np.shape(sequence)} but the Scan's required number of steps is {self.n_steps}")
 
 
-def _same_shape(value, shape):
-    if np.shape(value) != shape:
-        raise ValueError(f"could not broadcast input array from shape {np.shape(value)} into shape {shape}")
-    return np.array(value)
+def _row(value, shape):
+    """A copy of value in the shape of the buffer's rows, broadcast as an assignment does."""
+    try:
+        return np.array(np.broadcast_to(value, shape))
+    except ValueError:
+        raise ValueError(f"could not broadcast input array from shape {np.shape(value)} into shape {shape}") from None
 
 
 def _path(rows, kept, variable):
@@ -414,8 +416,8 @@ def _scan(node, inputs):
         arguments += [rows[len(rows) + tap] for rows, taps in zip(states, call.taps) for tap in taps]
         try:
             results = evaluate(order, inner.outputs, dict(zip(inner.inputs, arguments + carries + call.fixed)))
-            new_rows = [_same_shape(v, b.shape[1:]) for v, b in zip(results, call.buffers)]
-            new_rows += [_same_shape(v, p[0].shape if p else np.shape(v)) for v, p in zip(results[n_states:], paths)]
+            new_rows = [_row(v, b.shape[1:]) for v, b in zip(results, call.buffers)]
+            new_rows += [_row(v, p[0].shape if p else np.shape(v)) for v, p in zip(results[n_states:], paths)]
         except Exception as error:
             raise StepError(step, error) from error
         for rows, value in zip(states + paths, new_rows):
