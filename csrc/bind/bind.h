@@ -1,12 +1,193 @@
-/* What the files of bind say to each other.
+/* What the files of bind say to each other: a compiled function (Thunk), one run of it (Call), and the generators that
+ * a run works with (Handle).
  *
+ * Everything here runs with the GIL held, but for the time between call_release_gil and call_take_gil. Functions that
+ * can fail return -1 or NULL with an exception set.
  * Relies on: every room. Relied on by: the files of bind. */
 #ifndef PYSCAN_BIND_BIND_H
 #define PYSCAN_BIND_BIND_H
 
 #include "bind/module.h"
+#include "lower/lower.h"
+#include "vm/vm.h"
 
-/* Each adds what its file exports to the module: 0, or -1 with an exception. */
+/* ---- arrays (convert.c) ---- */
+
+int convert_module_exec(PyObject *module);
+/* The element type of an ndarray, or -1 without an exception when programs do not compute with it. */
+int convert_dtype(PyObject *ndarray);
+/* Owned: the value itself, or a copy that is native and aligned; TypeError unless it is an ndarray of that dtype and rank.
+ * `what` names it in the message. */
+PyObject *convert_input(PyObject *value, DType dtype, int ndim, PyObject *what);
+/* Shows an ndarray's memory, without a holder: the caller keeps the ndarray. */
+void convert_show(PyObject *ndarray, Array *array);
+/* Owned: a fresh ndarray with the array's elements. */
+PyObject *convert_copy(const Array *array);
+/* Owned: an ndarray over the array's memory, which holds array->buffer (not NULL). */
+PyObject *convert_hand_over(const Array *array);
+/* Owned: an ndarray over the array's memory, for as long as that lives. */
+PyObject *convert_view(const Array *array);
+/* Owned: what a call-back returned, as an ndarray of that dtype and rank. */
+PyObject *convert_output(PyObject *value, DType dtype, int ndim, PyObject *what);
+
+/* ---- bit generators (bitgens.c) ---- */
+
+/* A class of bit generator. `layout` is verified, or has_layout is false and states are read and written as `.state`. */
+typedef struct BitClass {
+    StreamLayout layout;
+    bool has_layout;
+} BitClass;
+
+int bitgens_module_exec(PyObject *module);
+/* Lent for as long as the module lives. */
+const BitClass *bitgens_class(BindState *state, PyObject *bit_generator);
+/* Lent by the bit generator. */
+BitGen *bitgens_peek(PyObject *bit_generator);
+/* Owned: the bit generator of a Generator or RandomState; TypeError for anything else. */
+PyObject *bitgens_of(BindState *state, PyObject *generator);
+/* Owned: another Generator (or RandomState) of the same class and state, independent of the first, that keeps the seed
+ * sequence and how often it has spawned. With `words`, the state is what they hold instead; that needs a layout. */
+PyObject *bitgens_copy(BindState *state, PyObject *generator, const BitGen *words);
+/* Owned: the state as an object that bitgens_restore takes. */
+PyObject *bitgens_save(BindState *state, PyObject *generator);
+/* Owned: the state as bytes, to be compared. */
+PyObject *bitgens_fingerprint(BindState *state, PyObject *generator);
+int bitgens_restore(BindState *state, PyObject *generator, PyObject *saved);
+
+/* ---- compiled functions ---- */
+
+typedef struct Call Call;
+
+typedef struct Thunk {
+    PyObject_HEAD
+    PyObject *module;      /* owned */
+    PyObject *fgraph;      /* owned */
+    PyObject *cells;       /* owned tuple of lists */
+    PyObject *weakrefs;
+    Lowered lowered;       /* owned */
+    Py_ssize_t n_outputs, n_updates;
+    int32_t *update_out, *update_in; /* owned: output and input of each update */
+    int32_t *update_of;    /* owned, by program input: its update, or -1 */
+    bool *borrow;          /* owned, by output */
+    bool *is_destroyed;    /* owned, by program input: the program may write on it */
+    int32_t *root;         /* owned, by value: the value whose memory it shows */
+    bool *is_lasting;      /* owned, by value: a root that outlives the call (a constant, an input) */
+    Call *pool;            /* owned: calls at rest */
+    int32_t n_pool;
+    Counters last;
+    int64_t last_python_calls;
+} Thunk;
+
+int thunk_module_exec(PyObject *module);
+/* Owned: the frame and what goes with it, at rest or new. */
+Call *call_take(Thunk *thunk);
+/* Ends a call: gives up what it held and puts it back into the pool. */
+void call_give_back(Thunk *thunk, Call *call);
+void call_free(Call *call);
+/* Runs the program on the cells' values and, if all went well, commits the updates. Owned: the list of outputs. */
+PyObject *call_run(Thunk *thunk, Call *call);
+
+/* ---- generators of a run (streams.c) ---- */
+
+/* A Python generator that a run draws from, or made on its way. Stream.host points to one. */
+typedef struct Handle {
+    PyObject *generator, *bit_generator, *lock; /* owned */
+    BitGen *bitgen;              /* lent by bit_generator */
+    const StreamLayout *layout;  /* NULL: states are read and written as `.state` */
+    bool by_method;
+    bool is_mutable;             /* the run may move it: it has a snapshot */
+    bool is_locked;
+    bool is_claimed;             /* an update's value is this object */
+    int32_t owner;               /* the program input that it belongs to, or -1 */
+    const Stream *made_for;      /* for copies made by the host */
+    char *snapshot, *watch;      /* owned: words before the run, and when the locks were released */
+    size_t words_room;
+    PyObject *saved, *watched;   /* owned: the same for states without layout, or NULL */
+} Handle;
+
+/* What a call-back's stream output stands on. */
+typedef struct Site {
+    Frame *frame;
+    int32_t value;
+    Stream *stream; /* owned */
+} Site;
+
+struct Call {
+    BindState *state;      /* lent */
+    Thunk *thunk;          /* lent: the call holds a reference while it runs */
+    Frame *frame;          /* owned */
+    VmHost host;
+    PyThreadState *released; /* the thread's state while the GIL is released, else NULL */
+    PyObject **held;       /* owned, by program input: what the frame shows */
+    Stream **streams;      /* owned, by program input: NULL for what is no stream */
+    Handle **handles;      /* owned; the inputs' first */
+    int32_t n_handles, room_handles, n_input_handles;
+    Site *sites;           /* owned */
+    int32_t n_sites, room_sites;
+    PyObject *in_use_keys; /* owned tuple while the generators are taken, else NULL */
+    int64_t python_calls, generator_copies;
+    Call *next;            /* in the pool */
+};
+
+void call_take_gil(Call *call);
+void call_release_gil(Call *call);
+
+/* Takes the cells' generators: waits for other threads' calls, locks them, makes the copies that are needed before the
+ * first node, and snapshots. On failure nothing stays taken. */
+int streams_enter(Call *call, PyObject *const *generators);
+/* Puts every generator back to its state before the run. */
+void streams_restore(Call *call);
+/* Releases locks and takes nothing with it; call_give_back frees the rest. */
+void streams_leave(Call *call);
+/* Around a call-back: releases the locks; takes them again, and raises when a generator moved meanwhile unless it is
+ * one of the `expected`. An exception that is set stays set. */
+int streams_unlock(Call *call);
+int streams_relock(Call *call, Handle *const *expected, int n_expected);
+/* Around a draw by the generator's own methods, which take the lock themselves. */
+void streams_unlock_one(Handle *handle, bool *was_locked);
+int streams_relock_one(Handle *handle, bool was_locked);
+/* The input's generator that draws through this stream work on, or NULL when the stream has memory of its own. */
+Handle *streams_find_object(const Call *call, const Stream *stream);
+/* Owned: an independent Generator in the stream's state. */
+PyObject *streams_copy_generator(Call *call, const Stream *stream);
+/* A new handle on a generator, in the call's list; takes a reference. */
+Handle *streams_add_handle(Call *call, PyObject *generator);
+/* Makes *stream draw on from a generator that nobody else has. */
+int streams_adopt(Call *call, Stream *stream, PyObject *generator);
+/* Owned: the name for messages of the program input that a handle belongs to. */
+PyObject *streams_name(Call *call, const Handle *handle);
+void streams_free_handle(Handle *handle);
+
+/* ---- the vm's host (calls.c) ---- */
+
+void host_fill(VmHost *host, Call *call);
+
+/* ---- results (commit.c) ---- */
+
+/* Values of the updates, made before any of them is committed. */
+typedef struct Pending {
+    PyObject **values;      /* owned, by update: the cell's new value, or NULL when the cell keeps its object */
+    const Stream **words;   /* by update: words to write into the cell's own generator, or NULL */
+    Handle **targets;       /* by update: the handle of that generator */
+} Pending;
+
+/* Owned: the list of outputs. */
+PyObject *commit_outputs(Thunk *thunk, Call *call);
+int commit_prepare(Thunk *thunk, Call *call, Pending *pending);
+/* Cannot fail. */
+void commit_now(Thunk *thunk, Call *call, Pending *pending);
+void pending_clear(Thunk *thunk, Pending *pending);
+
+/* ---- errors (errors.c) ---- */
+
+/* Raises what the Status says, with the node's text, place and step; for STATUS_PYTHON adds these to the exception that is set. */
+void errors_raise(Thunk *thunk, const Status *status);
+/* MemoryError or SystemError for a Status from building. Returns -1. */
+int errors_raise_plain(const Status *status);
+
+/* ---- what is exported besides ---- */
+
 int tables_module_exec(PyObject *module);
+int kernels_module_exec(PyObject *module);
 
 #endif

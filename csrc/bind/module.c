@@ -10,17 +10,44 @@ static int core_exec(PyObject *module)
     if (graph_module_exec(module, &state->graph) < 0) return -1;
     if (features_module_exec(module, &state->graph) < 0) return -1;
     if (rewrite_module_exec(module, &state->graph) < 0) return -1;
-    if (tables_module_exec(module) < 0) return -1;
+    if (tables_module_exec(module) < 0 || convert_module_exec(module) < 0 || bitgens_module_exec(module) < 0) return -1;
+    if (kernels_module_exec(module) < 0 || thunk_module_exec(module) < 0) return -1;
     return 0;
 }
 
 static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
+    BindState *bind = &core_state_get(module)->bind;
+
+    Py_VISIT(bind->Thunk);
+    Py_VISIT(bind->Generator);
+    Py_VISIT(bind->RandomState);
+    Py_VISIT(bind->BitGenerator);
+    Py_VISIT(bind->deepcopy);
+    Py_VISIT(bind->matmul);
+    Py_VISIT(bind->bit_classes);
+    Py_VISIT(bind->in_use);
+    Py_VISIT(bind->waiting);
+    Py_VISIT(bind->in_use_changed);
+    Py_VISIT(bind->methods);
     return graph_state_traverse(&core_state_get(module)->graph, visit, arg);
 }
 
 static int core_clear(PyObject *module)
 {
+    BindState *bind = &core_state_get(module)->bind;
+
+    Py_CLEAR(bind->Thunk);
+    Py_CLEAR(bind->Generator);
+    Py_CLEAR(bind->RandomState);
+    Py_CLEAR(bind->BitGenerator);
+    Py_CLEAR(bind->deepcopy);
+    Py_CLEAR(bind->matmul);
+    Py_CLEAR(bind->bit_classes);
+    Py_CLEAR(bind->in_use);
+    Py_CLEAR(bind->waiting);
+    Py_CLEAR(bind->in_use_changed);
+    Py_CLEAR(bind->methods);
     graph_state_clear(&core_state_get(module)->graph);
     return 0;
 }

@@ -4,9 +4,25 @@
 
 #include "features/feature.h"
 #include "graph/graph.h"
+#include "random/stream.h"
+
+/* What bind needs of NumPy and keeps between calls. Members are owned. */
+typedef struct BindState {
+    PyTypeObject *Thunk;
+    PyObject *Generator, *RandomState, *BitGenerator; /* NumPy's types */
+    PyObject *deepcopy;                               /* copy.deepcopy */
+    PyObject *matmul;                                 /* numpy.matmul */
+    PyObject *bit_classes;                            /* dict: type of bit generator -> capsule of its BitClass */
+    PyObject *in_use;                                 /* dict: address of a bit generator -> ident of the thread whose call has it */
+    PyObject *waiting;                                /* dict: ident of a thread -> tuple of addresses that it waits for */
+    PyObject *in_use_changed;                         /* threading.Condition: told when something leaves in_use while somebody waits */
+    PyObject *methods;                                /* dict: distribution -> function(np, rng, size, parameters...) */
+    Dists dists;                                      /* the running NumPy's functions */
+} BindState;
 
 typedef struct CoreState {
     GraphState graph;
+    BindState bind;
 } CoreState;
 
 extern PyModuleDef core_module_def;

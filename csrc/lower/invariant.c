@@ -54,31 +54,16 @@ static void trace_instr(const Program *program, const Instr *instr, Marks *marks
 
 static bool loop_varies(const Loop *loop, const char *varies)
 {
-    bool some = varies[loop->n_steps] || program_has_call(loop->body);
-
-    for (int32_t i = 0; i < loop->n_sequences; i++) some = some || varies[loop->sequences[i].outer];
-    for (int32_t i = 0; i < loop->n_states; i++) some = some || varies[loop->states[i].outer_in];
-    for (int32_t i = 0; i < loop->n_paths; i++) some = some || varies[loop->paths[i].outer_rows];
-    for (int32_t i = 0; i < loop->n_carries; i++) some = some || varies[loop->carries[i].outer_in];
-    for (int32_t i = 0; i < loop->n_fixed; i++) some = some || varies[loop->fixed[i].outer];
-    return some;
-}
-
-static void mark_loop_results(const Loop *loop, char *varies)
-{
-    for (int32_t i = 0; i < loop->n_states; i++) varies[loop->states[i].outer_out] = 1;
-    for (int32_t i = 0; i < loop->n_paths; i++) varies[loop->paths[i].outer_out] = 1;
-    for (int32_t i = 0; i < loop->n_carries; i++) varies[loop->carries[i].outer_out] = 1;
+    for (int32_t i = 0; i < loop_n_src(loop); i++)
+        if (varies[loop_src(loop, i)]) return true;
+    return program_has_call(loop->body);
 }
 
 static bool loop_is_destroyed(const Loop *loop, const char *destroyed)
 {
-    bool some = false;
-
-    for (int32_t i = 0; i < loop->n_states; i++) some = some || destroyed[loop->states[i].outer_out];
-    for (int32_t i = 0; i < loop->n_paths; i++) some = some || destroyed[loop->paths[i].outer_out];
-    for (int32_t i = 0; i < loop->n_carries; i++) some = some || destroyed[loop->carries[i].outer_out];
-    return some;
+    for (int32_t i = 0; i < loop_n_dst(loop); i++)
+        if (destroyed[loop_dst(loop, i)]) return true;
+    return false;
 }
 
 /* Whether the instruction must run in every step. */
@@ -104,7 +89,7 @@ static void mark_instr(Program *program, Instr *instr, Marks *marks)
     if (!instr_varies(program, instr, marks)) {
         instr->flags |= INSTR_INVARIANT;
     } else if (loop != NULL) {
-        mark_loop_results(loop, marks->varies);
+        for (int32_t i = 0; i < loop_n_dst(loop); i++) marks->varies[loop_dst(loop, i)] = 1;
     } else {
         for (int32_t i = 0; i < instr->n_dst; i++) marks->varies[dst[i]] = 1;
     }

@@ -168,14 +168,14 @@ static int emit_reduce(Builder *builder, int fn, DType acc, int32_t dst, int32_t
     return build_emit(builder, (Emit){.opcode = I_REDUCE, .fn = fn, .dtype = acc, .n_dst = 1, .dst = &dst, .n_src = 1, .src = &src, .n_aux = n, .aux = axes});
 }
 
+/* Sums and products are cast on both sides by the instruction; the others compare in one type. */
 int lower_careduce(Builder *builder, PyObject *node)
 {
     char name[32];
     int64_t axes[ARRAY_MAX_NDIM];
     DType acc;
-    Value value;
     int n, fn;
-    int32_t src = build_value(builder, node_input(node, 0)), dst, folded;
+    int32_t src = build_value(builder, node_input(node, 0)), dst;
 
     if (src < 0 || read_text(node_op(node), "reduce_name", name, sizeof(name)) < 0) return -1;
     fn = find_reduce(name);
@@ -183,12 +183,14 @@ int lower_careduce(Builder *builder, PyObject *node)
     if (build_read_axes(builder, node_op(node), "axis", build_peek(builder, src)->ndim, axes, &n) < 0) return -1;
     dst = build_result(builder, node_output(node, 0));
     if (dst < 0) return -1;
-    value = *build_peek(builder, dst);
-    if (read_acc_dtype(builder, node_op(node), (DType)value.dtype, &acc) < 0) return -1;
-    src = build_cast(builder, src, acc);
-    folded = value.dtype == acc ? dst : build_temporary(builder, acc, value.ndim);
-    if (src < 0 || folded < 0 || emit_reduce(builder, fn, acc, folded, src, axes, n) < 0) return -1;
-    return folded == dst ? 0 : build_emit1(builder, I_CAST, dst, 1, &folded, 0, NULL);
+    acc = (DType)build_peek(builder, dst)->dtype;
+    if (fn == REDUCE_ADD || fn == REDUCE_MUL) {
+        if (read_acc_dtype(builder, node_op(node), acc, &acc) < 0) return -1;
+    } else {
+        src = build_cast(builder, src, acc);
+        if (src < 0) return -1;
+    }
+    return emit_reduce(builder, fn, acc, dst, src, axes, n);
 }
 
 int lower_max_and_argmax(Builder *builder, PyObject *node)

@@ -113,6 +113,11 @@ int lower_inc_subtensor(Builder *builder, PyObject *node)
     if (read_indices(builder, node, 2, &src) < 0) goto done;
     dst = build_result(builder, node_output(node, 0));
     if (dst < 0) goto done;
+    if (build_peek(builder, x)->ndim == 0) { /* all there is: the value itself, or the sum */
+        if (fn == WRITE_SET) result = build_emit1(builder, I_COPY, dst, 1, &src.items[1], 0, NULL);
+        else result = build_emit(builder, (Emit){.opcode = I_MAP, .fn = SCALAR_ADD, .dtype = (DType)build_peek(builder, x)->dtype, .n_dst = 1, .dst = &dst, .n_src = 2, .src = src.items});
+        goto done;
+    }
     result = build_emit(builder, (Emit){.opcode = I_SET_SLICE, .fn = fn, .dtype = (DType)build_peek(builder, x)->dtype, .flags = flags, .n_dst = 1,
                                         .dst = &dst, .n_src = src.n, .src = src.items, .n_aux = n, .aux = entries});
 done:

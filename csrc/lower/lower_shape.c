@@ -17,7 +17,14 @@ static int emit_plain(Builder *builder, PyObject *node, Opcode opcode, int32_t n
 
 int lower_alias(Builder *builder, PyObject *node) { return emit_plain(builder, node, I_ALIAS, 0, NULL); }
 
-int lower_copy(Builder *builder, PyObject *node) { return emit_plain(builder, node, I_COPY, 0, NULL); }
+/* Objects are handed on as they are: programs do not know what a copy of one would be. */
+int lower_copy(Builder *builder, PyObject *node)
+{
+    int32_t src = build_value(builder, node_input(node, 0));
+
+    if (src < 0) return -1;
+    return emit_plain(builder, node, build_peek(builder, src)->value_class == VALUE_OBJECT ? I_ALIAS : I_COPY, 0, NULL);
+}
 
 /* ---- dimshuffle ---- */
 
@@ -261,6 +268,11 @@ int lower_assert(Builder *builder, PyObject *node)
 
     if (number < 0 || numbers_add(&src, number) < 0 || read_message(builder, node_op(node), &text) < 0) goto done;
     if (read_parts(builder, node, 1, DTYPE_BOOL, &src) < 0) goto done;
+    for (int32_t i = 1; i < src.n; i++) {
+        if (build_peek(builder, src.items[i])->ndim == 0) continue;
+        build_refuse(builder, PyExc_TypeError, "condition %S is not a scalar", node_input(node, i));
+        goto done;
+    }
     dst = build_result(builder, node_output(node, 0));
     if (dst >= 0) result = build_emit1(builder, I_ASSERT, dst, src.n, src.items, 1, &text);
 done:

@@ -1,0 +1,361 @@
+/* NumPy's bit generators: where their words lie, how a generator is copied, and the distribution functions of the
+ * NumPy that runs.
+ *
+ * The five classes of NumPy keep their whole state inside the Python object, from bitgen->state to the end of the
+ * object. Which of the words point into the object is learned from an instance, and the layout is used only after a
+ * copy of the words drew the same numbers as the instance, and writing the words back gave the same `.state`. Any other
+ * class goes through `.state`. Relies on: random, NumPy's Python interface. Relied on by: streams.c, calls.c, commit.c. */
+#if !defined(_WIN32) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* dlfcn.h: RTLD_NOLOAD */
+#endif
+#include "bind/bind.h"
+
+#ifndef _WIN32
+#include <dlfcn.h>
+#endif
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char class_capsule[] = "pyscan.BitClass";
+
+/* ---- the running NumPy's functions ---- */
+
+#ifndef _WIN32
+static int find_functions(BindState *state, PyObject *generator_module)
+{
+    PyObject *path = PyObject_GetAttrString(generator_module, "__file__");
+    const char *text = path == NULL ? NULL : PyUnicode_AsUTF8(path);
+    void *library = text == NULL ? NULL : dlopen(text, RTLD_NOLOAD | RTLD_NOW);
+
+    Py_XDECREF(path);
+    if (text == NULL) return -1;
+    for (int dist = 0; library != NULL && dist < N_DISTS; dist++)
+        for (int i = 0; i < 2; i++)
+            if (dist_symbol(dist, i)[0] != '\0') state->dists.functions[dist][i] = dlsym(library, dist_symbol(dist, i));
+    if (library != NULL) (void)dlclose(library); /* the module itself keeps it loaded */
+    return 0;
+}
+#else
+static int find_functions(BindState *state, PyObject *generator_module) { return 0; } /* all draws go through methods */
+#endif
+
+static int import_numpy_random(BindState *state)
+{
+    PyObject *random = PyImport_ImportModule("numpy.random"), *generator = PyImport_ImportModule("numpy.random._generator"), *numpy = PyImport_ImportModule("numpy");
+    int result = -1;
+
+    if (random != NULL && generator != NULL && numpy != NULL) {
+        state->Generator = PyObject_GetAttrString(random, "Generator");
+        state->RandomState = PyObject_GetAttrString(random, "RandomState");
+        state->BitGenerator = PyObject_GetAttrString(random, "BitGenerator");
+        state->matmul = PyObject_GetAttrString(numpy, "matmul");
+        if (state->Generator && state->RandomState && state->BitGenerator && state->matmul) result = find_functions(state, generator);
+    }
+    Py_XDECREF(random);
+    Py_XDECREF(generator);
+    Py_XDECREF(numpy);
+    return result;
+}
+
+int bitgens_module_exec(PyObject *module)
+{
+    BindState *state = &core_state_get(module)->bind;
+    PyObject *copy = PyImport_ImportModule("copy"), *threading = PyImport_ImportModule("threading");
+
+    if (copy != NULL) state->deepcopy = PyObject_GetAttrString(copy, "deepcopy");
+    if (threading != NULL) state->in_use_changed = PyObject_CallMethod(threading, "Condition", NULL);
+    Py_XDECREF(copy);
+    Py_XDECREF(threading);
+    state->bit_classes = PyDict_New();
+    state->methods = PyDict_New();
+    state->in_use = PyDict_New();
+    state->waiting = PyDict_New();
+    if (!state->deepcopy || !state->in_use_changed || !state->bit_classes || !state->methods || !state->in_use || !state->waiting) return -1;
+    return import_numpy_random(state);
+}
+
+/* ---- access ---- */
+
+BitGen *bitgens_peek(PyObject *bit_generator)
+{
+    PyObject *capsule = PyObject_GetAttrString(bit_generator, "capsule");
+    BitGen *bitgen = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, "BitGenerator");
+
+    Py_XDECREF(capsule); /* the bit generator holds it too */
+    return bitgen;
+}
+
+PyObject *bitgens_of(BindState *state, PyObject *generator)
+{
+    int is_generator = PyObject_IsInstance(generator, state->Generator), is_legacy = is_generator == 0 ? PyObject_IsInstance(generator, state->RandomState) : 0;
+    PyObject *bit_generator = NULL;
+
+    if (is_generator < 0 || is_legacy < 0) return NULL;
+    if (!is_generator && !is_legacy) {
+        PyErr_Format(PyExc_TypeError, "a numpy.random.Generator or RandomState is expected; %R came", generator);
+        return NULL;
+    }
+    bit_generator = PyObject_GetAttrString(generator, is_generator ? "bit_generator" : "_bit_generator");
+    if (bit_generator != NULL && PyObject_IsInstance(bit_generator, state->BitGenerator) != 1) {
+        if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%R draws from %R, which is no numpy.random.BitGenerator", generator, bit_generator);
+        Py_CLEAR(bit_generator);
+    }
+    return bit_generator;
+}
+
+/* ---- layouts ---- */
+
+/* Whether it is one of NumPy's own five classes, which are known to keep nothing elsewhere. */
+static bool is_known_class(PyTypeObject *type)
+{
+    static const char *const names[] = {"PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"};
+    const char *name = strrchr(type->tp_name, '.');
+
+    if (strncmp(type->tp_name, "numpy.random.", 13) != 0 || name == NULL) return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name + 1, names[i]) == 0) return true;
+    return false;
+}
+
+/* The words of an instance: their number of bytes, and those that point among them. 0 when they lie otherwise. */
+static int scan_words(PyObject *bit_generator, const BitGen *bitgen, StreamLayout *layout)
+{
+    uintptr_t start = (uintptr_t)bitgen->state, object = (uintptr_t)bit_generator, end = object + (uintptr_t)Py_TYPE(bit_generator)->tp_basicsize;
+
+    memset(layout, 0, sizeof(*layout));
+    if (start < object || start >= end || (end - start) % sizeof(uintptr_t) != 0) return 0;
+    layout->n_bytes = end - start;
+    for (size_t at = 0; at < layout->n_bytes; at += sizeof(uintptr_t)) {
+        uintptr_t word;
+        memcpy(&word, (char *)bitgen->state + at, sizeof(word));
+        if (word < start || word >= end) continue;
+        if (layout->n_pointers == STREAM_MAX_POINTERS) return 0;
+        layout->pointers[layout->n_pointers++] = (uint32_t)at;
+    }
+    return 1;
+}
+
+/* Whether both generators draw the same numbers through all their functions. */
+static bool draw_alike(BitGen *a, BitGen *b)
+{
+    for (int i = 0; i < 700; i++) { /* more than the 624 words of a Mersenne twister */
+        if (a->next_uint32(a->state) != b->next_uint32(b->state) || a->next_uint64(a->state) != b->next_uint64(b->state)) return false;
+        if (a->next_double(a->state) != b->next_double(b->state)) return false;
+    }
+    return a->next_raw(a->state) == b->next_raw(b->state);
+}
+
+/* Owned: a state as bytes, to compare. */
+static PyObject *pickle(PyObject *stolen_state)
+{
+    PyObject *module = PyImport_ImportModule("pickle"), *bytes = NULL;
+
+    if (module != NULL && stolen_state != NULL) bytes = PyObject_CallMethod(module, "dumps", "O", stolen_state);
+    Py_XDECREF(module);
+    Py_XDECREF(stolen_state);
+    return bytes;
+}
+
+static PyObject *pickle_state(PyObject *bit_generator) { return pickle(PyObject_GetAttrString(bit_generator, "state")); }
+
+/* 1 if writing words back gives the `.state` from before the draws, else 0. */
+static int restores_state(PyObject *bit_generator, BitGen *bitgen, const StreamLayout *layout, char *words)
+{
+    PyObject *before = pickle_state(bit_generator), *after = NULL, *moved = NULL;
+    int result = -1;
+
+    if (before == NULL) return -1;
+    stream_copy_words(layout, words, bitgen->state);
+    (void)bitgen->next_uint32(bitgen->state);
+    (void)bitgen->next_uint64(bitgen->state);
+    moved = pickle_state(bit_generator);
+    stream_copy_words(layout, bitgen->state, words);
+    after = moved == NULL ? NULL : pickle_state(bit_generator);
+    if (after != NULL) result = PyObject_RichCompareBool(before, after, Py_EQ);
+    if (result == 1) result = PyObject_RichCompareBool(before, moved, Py_NE);
+    Py_XDECREF(before);
+    Py_XDECREF(after);
+    Py_XDECREF(moved);
+    return result;
+}
+
+/* 1 if a copy of the words draws as the instance does, and they can be written back. */
+static int verify_layout(PyObject *bit_generator, BitGen *bitgen, const StreamLayout *layout)
+{
+    Stream original = {.bitgen = bitgen, .layout = layout}, *copy = stream_new();
+    Status status;
+    char *words = mem_alloc(layout->n_bytes);
+    int result = -1;
+
+    status_clear(&status);
+    if (copy == NULL || words == NULL || stream_copy(copy, &original, &status) < 0) PyErr_NoMemory();
+    else if (!draw_alike(copy->bitgen, bitgen)) result = 0;
+    else result = restores_state(bit_generator, bitgen, layout, words);
+    stream_free(copy);
+    mem_free(words);
+    return result;
+}
+
+/* Learns the layout of the class from two new instances, whose words differ but whose pointers do not. */
+static int learn_class(PyTypeObject *type, BitClass *class)
+{
+    PyObject *a = PyObject_CallFunction((PyObject *)type, "i", 1), *b = a == NULL ? NULL : PyObject_CallFunction((PyObject *)type, "i", 2);
+    BitGen *bitgen_a = b == NULL ? NULL : bitgens_peek(a), *bitgen_b = bitgen_a == NULL ? NULL : bitgens_peek(b);
+    StreamLayout layout;
+    int result = -1, verified;
+
+    if (bitgen_b == NULL) goto done;
+    result = 0;
+    if (!scan_words(a, bitgen_a, &class->layout) || !scan_words(b, bitgen_b, &layout) || memcmp(&layout, &class->layout, sizeof(layout)) != 0) goto done;
+    verified = verify_layout(a, bitgen_a, &class->layout);
+    if (verified < 0) result = -1;
+    class->has_layout = verified == 1;
+done:
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return result;
+}
+
+static void free_class(PyObject *capsule) { mem_free(PyCapsule_GetPointer(capsule, class_capsule)); }
+
+const BitClass *bitgens_class(BindState *state, PyObject *bit_generator)
+{
+    PyTypeObject *type = Py_TYPE(bit_generator);
+    PyObject *capsule = PyDict_GetItemWithError(state->bit_classes, (PyObject *)type);
+    BitClass *class;
+
+    if (capsule != NULL) return PyCapsule_GetPointer(capsule, class_capsule);
+    if (PyErr_Occurred()) return NULL;
+    class = mem_calloc(1, sizeof(*class));
+    if (class == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (is_known_class(type) && learn_class(type, class) < 0) {
+        mem_free(class);
+        return NULL;
+    }
+    capsule = PyCapsule_New(class, class_capsule, free_class);
+    if (capsule == NULL) {
+        mem_free(class);
+        return NULL;
+    }
+    if (PyDict_SetItem(state->bit_classes, (PyObject *)type, capsule) < 0) class = NULL;
+    Py_DECREF(capsule);
+    return class;
+}
+
+/* ---- states as objects ---- */
+
+PyObject *bitgens_save(BindState *state, PyObject *generator)
+{
+    int is_legacy = PyObject_IsInstance(generator, state->RandomState);
+    PyObject *bit_generator, *saved;
+
+    if (is_legacy < 0) return NULL;
+    if (is_legacy) return PyObject_CallMethod(generator, "get_state", "O", Py_False);
+    bit_generator = bitgens_of(state, generator);
+    saved = bit_generator == NULL ? NULL : PyObject_GetAttrString(bit_generator, "state");
+    Py_XDECREF(bit_generator);
+    return saved;
+}
+
+int bitgens_restore(BindState *state, PyObject *generator, PyObject *saved)
+{
+    int is_legacy = PyObject_IsInstance(generator, state->RandomState), result;
+    PyObject *answer, *bit_generator;
+
+    if (is_legacy < 0) return -1;
+    if (is_legacy) {
+        answer = PyObject_CallMethod(generator, "set_state", "O", saved);
+        Py_XDECREF(answer);
+        return answer == NULL ? -1 : 0;
+    }
+    bit_generator = bitgens_of(state, generator);
+    result = bit_generator == NULL ? -1 : PyObject_SetAttrString(bit_generator, "state", saved);
+    Py_XDECREF(bit_generator);
+    return result;
+}
+
+PyObject *bitgens_fingerprint(BindState *state, PyObject *generator)
+{
+    PyObject *saved = bitgens_save(state, generator);
+
+    return saved == NULL ? NULL : pickle(saved);
+}
+
+/* ---- copies ---- */
+
+/* Owned: a bit generator of the same class with a copy of the seed sequence, in an unspecified state. */
+static PyObject *copy_bit_generator(BindState *state, PyObject *bit_generator)
+{
+    PyObject *seeds = PyObject_GetAttrString(bit_generator, "seed_seq"), *copied = NULL, *result = NULL;
+
+    if (seeds == NULL) {
+        PyErr_Clear();
+        return PyObject_CallOneArg(state->deepcopy, bit_generator);
+    }
+    copied = PyObject_CallOneArg(state->deepcopy, seeds);
+    if (copied != NULL) result = PyObject_CallOneArg((PyObject *)Py_TYPE(bit_generator), copied);
+    if (result == NULL) { /* a class with another constructor */
+        PyErr_Clear();
+        result = PyObject_CallOneArg(state->deepcopy, bit_generator);
+    }
+    Py_DECREF(seeds);
+    Py_XDECREF(copied);
+    return result;
+}
+
+/* Owned: type(generator)(bit_generator), with the attributes that a subclass keeps. */
+static PyObject *rebuild_generator(PyObject *generator, PyObject *bit_generator)
+{
+    PyObject *copy = PyObject_CallOneArg((PyObject *)Py_TYPE(generator), bit_generator), *attributes, *target;
+
+    if (copy == NULL) return NULL;
+    attributes = PyObject_GetAttrString(generator, "__dict__");
+    if (attributes == NULL) {
+        PyErr_Clear();
+        return copy;
+    }
+    target = PyObject_GetAttrString(copy, "__dict__");
+    if (target == NULL || !PyDict_Check(target) || PyDict_Update(target, attributes) < 0) Py_CLEAR(copy);
+    Py_DECREF(attributes);
+    Py_XDECREF(target);
+    return copy;
+}
+
+/* Writes words, or the present state of `generator`, into a fresh copy. */
+static int copy_state(BindState *state, PyObject *generator, PyObject *copy, PyObject *bit_generator, const BitGen *words)
+{
+    const BitClass *class = bitgens_class(state, bit_generator);
+    BitGen *target = class == NULL ? NULL : bitgens_peek(bit_generator);
+    PyObject *saved;
+    int result;
+
+    if (target == NULL) return -1;
+    if (words != NULL) {
+        if (class->has_layout) {
+            stream_copy_words(&class->layout, target->state, words->state);
+            return 0;
+        }
+        PyErr_SetString(PyExc_SystemError, "words of a generator without a layout");
+        return -1;
+    }
+    saved = bitgens_save(state, generator);
+    result = saved == NULL ? -1 : bitgens_restore(state, copy, saved);
+    Py_XDECREF(saved);
+    return result;
+}
+
+PyObject *bitgens_copy(BindState *state, PyObject *generator, const BitGen *words)
+{
+    PyObject *bit_generator = bitgens_of(state, generator), *own = NULL, *copy = NULL;
+
+    own = bit_generator == NULL ? NULL : copy_bit_generator(state, bit_generator);
+    copy = own == NULL ? NULL : rebuild_generator(generator, own);
+    if (copy != NULL && copy_state(state, generator, copy, own, words) < 0) Py_CLEAR(copy);
+    Py_XDECREF(bit_generator);
+    Py_XDECREF(own);
+    return copy;
+}

@@ -1,0 +1,176 @@
+/* Results: outputs as fresh objects, and the new values of shared variables, all made before any is stored.
+ *
+ * A generator that worked in place is its container's own object, and nothing is stored. State that lives in scratch
+ * words is written into the container's object when nobody else has a claim on that, else a new object is made. One
+ * object never ends up in two containers. Relies on: convert.c, streams.c. Relied on by: thunk.c. */
+#include "bind/bind.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* ---- arrays ---- */
+
+/* Whether another output of the program shows the same memory. */
+static bool is_shared_root(const Thunk *thunk, int32_t i_output)
+{
+    const Program *program = thunk->lowered.program;
+    int32_t root = thunk->root[program->outputs[i_output]];
+
+    for (int32_t i = 0; i < program->n_outputs; i++)
+        if (i != i_output && thunk->root[program->outputs[i]] == root) return true;
+    return false;
+}
+
+/* Owned: output i as an ndarray that shares memory with nothing that lasts, unless it may borrow. */
+static PyObject *array_output(Thunk *thunk, Call *call, int32_t i_output, bool may_borrow)
+{
+    int32_t value = thunk->lowered.program->outputs[i_output];
+    const Array *array = frame_array(call->frame, value);
+
+    if (may_borrow || !(thunk->is_lasting[thunk->root[value]] || is_shared_root(thunk, i_output))) return convert_hand_over(array);
+    return convert_copy(array);
+}
+
+/* Owned: the value of an output that is no stream. */
+static PyObject *plain_output(Thunk *thunk, Call *call, int32_t i_output, bool may_borrow)
+{
+    int32_t value = thunk->lowered.program->outputs[i_output];
+
+    if (thunk->lowered.program->values[value].value_class == VALUE_OBJECT) {
+        PyObject *object = *frame_object(call->frame, value);
+        if (object == NULL) PyErr_SetString(PyExc_ValueError, "an output has no value");
+        return Py_XNewRef(object);
+    }
+    return array_output(thunk, call, i_output, may_borrow);
+}
+
+PyObject *commit_outputs(Thunk *thunk, Call *call)
+{
+    PyObject *list = PyList_New(thunk->n_outputs);
+
+    for (int32_t i = 0; list != NULL && i < (int32_t)thunk->n_outputs; i++) {
+        int32_t value = thunk->lowered.program->outputs[i];
+        PyObject *output;
+        if (thunk->lowered.program->values[value].value_class == VALUE_STREAM) output = streams_copy_generator(call, *frame_stream(call->frame, value));
+        else output = plain_output(thunk, call, i, thunk->borrow[i]);
+        if (output == NULL) Py_CLEAR(list);
+        else PyList_SET_ITEM(list, i, output);
+    }
+    return list;
+}
+
+/* ---- generators ---- */
+
+static const Stream *update_stream(const Thunk *thunk, Call *call, int32_t i_update)
+{
+    int32_t value = thunk->lowered.program->outputs[thunk->update_out[i_update]];
+
+    return thunk->lowered.program->values[value].value_class == VALUE_STREAM ? *frame_stream(call->frame, value) : NULL;
+}
+
+/* First round: values that are their container's own object. */
+static void claim_own(Thunk *thunk, Call *call)
+{
+    for (int32_t i = 0; i < (int32_t)thunk->n_updates; i++) {
+        const Stream *stream = update_stream(thunk, call, i);
+        Handle *object = stream == NULL ? NULL : streams_find_object(call, stream);
+        if (object != NULL && object->owner == thunk->update_in[i]) object->is_claimed = true;
+    }
+}
+
+/* The handle of the container's own object, if the container is its owner. */
+static Handle *own_handle(const Thunk *thunk, Call *call, int32_t i_update)
+{
+    for (int32_t i = 0; i < call->n_input_handles; i++)
+        if (call->handles[i]->owner == thunk->update_in[i_update]) return call->handles[i];
+    return NULL;
+}
+
+/* The copy that the host made for this stream, which nobody else has, or NULL. */
+static Handle *private_handle(const Stream *stream)
+{
+    Handle *handle = stream->host;
+    return handle->made_for == stream && handle->bitgen == stream->bitgen && !handle->is_claimed ? handle : NULL;
+}
+
+static int prepare_stream(Thunk *thunk, Call *call, Pending *pending, int32_t i, const Stream *stream)
+{
+    Handle *object = streams_find_object(call, stream), *own = own_handle(thunk, call, i);
+
+    if (object != NULL && object->owner == thunk->update_in[i]) return 0; /* it moved in place */
+    if (object != NULL && !object->is_claimed && thunk->update_of[object->owner] >= 0) { /* handed over by a container that gets another */
+        object->is_claimed = true;
+        pending->values[i] = Py_NewRef(object->generator);
+        return 0;
+    }
+    if (object == NULL && own != NULL && !own->is_claimed && own->layout != NULL && own->layout == stream->layout) {
+        own->is_claimed = true;
+        pending->words[i] = stream;
+        pending->targets[i] = own;
+        return 0;
+    }
+    object = private_handle(stream);
+    if (object != NULL) {
+        object->is_claimed = true;
+        pending->values[i] = Py_NewRef(object->generator);
+        return 0;
+    }
+    pending->values[i] = streams_copy_generator(call, stream);
+    return pending->values[i] == NULL ? -1 : 0;
+}
+
+/* ---- all updates ---- */
+
+static int prepare_update(Thunk *thunk, Call *call, Pending *pending, int32_t i)
+{
+    const Stream *stream = update_stream(thunk, call, i);
+
+    if (stream != NULL) return prepare_stream(thunk, call, pending, i, stream);
+    pending->values[i] = plain_output(thunk, call, thunk->update_out[i], false);
+    return pending->values[i] == NULL ? -1 : 0;
+}
+
+int commit_prepare(Thunk *thunk, Call *call, Pending *pending)
+{
+    size_t n = (size_t)thunk->n_updates;
+
+    memset(pending, 0, sizeof(*pending));
+    if (n == 0) return 0;
+    pending->values = mem_calloc(n, sizeof(*pending->values));
+    pending->words = mem_calloc(n, sizeof(*pending->words));
+    pending->targets = mem_calloc(n, sizeof(*pending->targets));
+    if (pending->values == NULL || pending->words == NULL || pending->targets == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    claim_own(thunk, call);
+    for (int32_t i = 0; i < (int32_t)n; i++)
+        if (prepare_update(thunk, call, pending, i) < 0) return -1;
+    return 0;
+}
+
+/* Old values are given up by pending_clear, since their deallocation may run Python code: here nothing can. */
+void commit_now(Thunk *thunk, Call *call, Pending *pending)
+{
+    for (int32_t i = 0; i < (int32_t)thunk->n_updates; i++) {
+        PyObject *cell = PyTuple_GET_ITEM(thunk->cells, thunk->update_in[i]);
+        if (pending->words[i] != NULL) {
+            Handle *target = pending->targets[i];
+            stream_copy_words(target->layout, target->bitgen->state, pending->words[i]->bitgen->state);
+        } else if (pending->values[i] != NULL) {
+            PyObject *old = PyList_GET_ITEM(cell, 0);
+            PyList_SET_ITEM(cell, 0, pending->values[i]);
+            pending->values[i] = old;
+        }
+    }
+}
+
+void pending_clear(Thunk *thunk, Pending *pending)
+{
+    for (Py_ssize_t i = 0; pending->values != NULL && i < thunk->n_updates; i++) Py_XDECREF(pending->values[i]);
+    mem_free(pending->values);
+    mem_free(pending->words);
+    mem_free(pending->targets);
+    memset(pending, 0, sizeof(*pending));
+}
