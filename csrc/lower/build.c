@@ -52,9 +52,10 @@ int builder_init(Builder *builder, Builder *parent, Lowered *lowered)
     builder->arrays = PyDict_New();
     builder->casts = PyDict_New();
     builder->integers = PyDict_New();
+    builder->deferred = PyDict_New();
     numpy = PyImport_ImportModule("numpy");
     if (numpy != NULL) builder->new_array = PyObject_GetAttrString(numpy, "array");
-    if (builder->numbers && builder->arrays && builder->casts && builder->integers && builder->new_array) result = 0;
+    if (builder->numbers && builder->arrays && builder->casts && builder->integers && builder->deferred && builder->new_array) result = 0;
     Py_XDECREF(numpy);
     return result;
 }
@@ -67,6 +68,7 @@ void builder_clear(Builder *builder)
     Py_CLEAR(builder->arrays);
     Py_CLEAR(builder->casts);
     Py_CLEAR(builder->integers);
+    Py_CLEAR(builder->deferred);
     Py_CLEAR(builder->new_array);
     numbers_clear(&builder->inputs);
     numbers_clear(&builder->outer_fixed);
@@ -322,14 +324,54 @@ static int32_t lower_constant(Builder *builder, PyObject *constant)
     return number;
 }
 
+/* Lent: the (node, index) of a variable that was put off, or NULL. */
+static PyObject *find_deferred(Builder *builder, PyObject *variable) { return PyDict_GetItemWithError(builder->deferred, variable); }
+
+int build_defer(Builder *builder)
+{
+    PyObject *entry = Py_BuildValue("(Oi)", builder->node, (int)builder->node_index);
+    int result = entry == NULL ? -1 : PyDict_SetItem(builder->deferred, node_output(builder->node, 0), entry);
+
+    Py_XDECREF(entry);
+    return result;
+}
+
+/* Makes what was put off, as the node's own instruction. */
+static int32_t lower_deferred(Builder *builder, PyObject *variable, PyObject *entry)
+{
+    PyObject *node = builder->node;
+    int32_t node_index = builder->node_index;
+    int result;
+
+    Py_INCREF(entry);
+    builder->node = PyTuple_GET_ITEM(entry, 0);
+    builder->node_index = (int32_t)PyLong_AsLong(PyTuple_GET_ITEM(entry, 1));
+    result = PyDict_DelItem(builder->deferred, variable) < 0 ? -1 : lower_dimshuffle_now(builder, builder->node);
+    builder->node = node;
+    builder->node_index = node_index;
+    Py_DECREF(entry);
+    return result < 0 ? -1 : build_value(builder, variable);
+}
+
 int32_t build_value(Builder *builder, PyObject *variable)
 {
-    PyObject *boxed = PyDict_GetItemWithError(builder->numbers, variable);
+    PyObject *boxed = PyDict_GetItemWithError(builder->numbers, variable), *entry;
 
     if (boxed != NULL) return (int32_t)PyLong_AsLong(boxed);
     if (PyErr_Occurred()) return -1;
+    entry = find_deferred(builder, variable);
+    if (entry != NULL) return lower_deferred(builder, variable, entry);
+    if (PyErr_Occurred()) return -1;
     if (PyObject_TypeCheck(variable, graph_state_of(variable)->Constant)) return lower_constant(builder, variable);
     return build_refuse(builder, PyExc_ValueError, "variable %S is neither an input, nor a constant, nor computed before it is read", variable);
+}
+
+int32_t build_narrow_value(Builder *builder, PyObject *variable)
+{
+    PyObject *entry;
+
+    while ((entry = find_deferred(builder, variable)) != NULL) variable = node_input(PyTuple_GET_ITEM(entry, 0), 0);
+    return PyErr_Occurred() ? -1 : build_value(builder, variable);
 }
 
 int32_t build_integer(Builder *builder, int64_t integer)

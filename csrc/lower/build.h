@@ -27,6 +27,7 @@ typedef struct Builder {
     PyObject *casts;          /* owned dict: (value number, dtype) -> value number; the constants' casts only */
     PyObject *integers;       /* owned dict: int -> value number of the int64 constant */
     PyObject *new_array;      /* owned: numpy.array */
+    PyObject *deferred;       /* owned dict: Variable -> (Apply, its index): dimshuffles that only add leading axes, made when something needs them */
     PyObject *node;           /* lent: the node being lowered, or NULL */
     int32_t node_index;       /* its index in lowered->nodes, or -1 */
     Numbers inputs;           /* of the program; the object constants follow the graph's */
@@ -49,6 +50,10 @@ int build_refuse(Builder *builder, PyObject *exception, const char *format, ...)
 int build_describe(Builder *builder, PyObject *variable, Value *value);
 /* The number of a variable that was lowered before, or of a constant. */
 int32_t build_value(Builder *builder, PyObject *variable);
+/* The same for a source of an elementwise operation, which broadcasts: leading axes of length 1 are left out. */
+int32_t build_narrow_value(Builder *builder, PyObject *variable);
+/* Puts the current node off until its output is asked for. */
+int build_defer(Builder *builder);
 /* New values: an input for the variable, a result of the current node for it, a result that no variable has. */
 int32_t build_input(Builder *builder, PyObject *variable, ValueOrigin origin);
 int32_t build_result(Builder *builder, PyObject *variable);
@@ -103,6 +108,7 @@ int lower_max_and_argmax(Builder *builder, PyObject *node);
 int lower_cumop(Builder *builder, PyObject *node);
 int lower_dot(Builder *builder, PyObject *node);
 int lower_dimshuffle(Builder *builder, PyObject *node);
+int lower_dimshuffle_now(Builder *builder, PyObject *node);
 int lower_reshape(Builder *builder, PyObject *node);
 int lower_shape(Builder *builder, PyObject *node);
 int lower_shape_i(Builder *builder, PyObject *node);

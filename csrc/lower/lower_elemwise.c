@@ -29,16 +29,27 @@ static int read_text(PyObject *object, const char *name, char *text, size_t room
 
 /* ---- elementwise ---- */
 
-/* The sources' numbers and types; -1 with an exception, 1 if one is no number. */
+/* Source i, in full rank or without the leading axes that broadcasting adds; -1 with an exception, 1 if it is no number. */
+static int read_source(Builder *builder, PyObject *node, Py_ssize_t i, bool is_full, int32_t *src, DType *dtypes)
+{
+    src[i] = is_full ? build_value(builder, node_input(node, i)) : build_narrow_value(builder, node_input(node, i));
+    if (src[i] < 0) return -1;
+    if (build_peek(builder, src[i])->value_class > VALUE_ARRAY) return 1;
+    dtypes[i] = (DType)build_peek(builder, src[i])->dtype;
+    return 0;
+}
+
+/* All sources; one of them at least has the result's rank. */
 static int read_sources(Builder *builder, PyObject *node, int32_t *src, DType *dtypes)
 {
-    for (Py_ssize_t i = 0; i < node_n_inputs(node); i++) {
-        src[i] = build_value(builder, node_input(node, i));
-        if (src[i] < 0) return -1;
-        if (build_peek(builder, src[i])->value_class > VALUE_ARRAY) return 1;
-        dtypes[i] = (DType)build_peek(builder, src[i])->dtype;
+    Value value;
+    int ndim = 0, result = build_describe(builder, node_output(node, 0), &value);
+
+    for (Py_ssize_t i = 0; result == 0 && i < node_n_inputs(node); i++) {
+        result = read_source(builder, node, i, false, src, dtypes);
+        if (result == 0 && build_peek(builder, src[i])->ndim > ndim) ndim = build_peek(builder, src[i])->ndim;
     }
-    return 0;
+    return result == 0 && ndim < value.ndim ? read_source(builder, node, 0, true, src, dtypes) : result;
 }
 
 /* Casts the sources to the types in which the operation computes. */

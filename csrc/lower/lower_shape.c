@@ -58,7 +58,7 @@ done:
     return result;
 }
 
-int lower_dimshuffle(Builder *builder, PyObject *node)
+int lower_dimshuffle_now(Builder *builder, PyObject *node)
 {
     int64_t order[ARRAY_MAX_NDIM];
     int n;
@@ -67,6 +67,24 @@ int lower_dimshuffle(Builder *builder, PyObject *node)
     if (src < 0 || read_order(builder, node_op(node), build_peek(builder, src)->ndim, order, &n) < 0) return -1;
     if (n == 0 && build_peek(builder, src)->ndim == 0) return emit_plain(builder, node, I_ALIAS, 0, NULL);
     return emit_plain(builder, node, I_TRANSPOSE, n, order);
+}
+
+/* Whether the order only puts new axes before all of the old ones, as broadcasting does by itself. */
+static bool adds_leading_axes(const int64_t *order, int n, int ndim)
+{
+    for (int i = 0; i < n; i++)
+        if (order[i] != (i < n - ndim ? -1 : i - (n - ndim))) return false;
+    return n > ndim;
+}
+
+int lower_dimshuffle(Builder *builder, PyObject *node)
+{
+    int64_t order[ARRAY_MAX_NDIM];
+    int n;
+    Value value;
+
+    if (build_describe(builder, node_input(node, 0), &value) < 0 || read_order(builder, node_op(node), value.ndim, order, &n) < 0) return -1;
+    return adds_leading_axes(order, n, value.ndim) ? build_defer(builder) : lower_dimshuffle_now(builder, node);
 }
 
 /* ---- shapes ---- */
