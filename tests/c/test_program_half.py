@@ -1,0 +1,39 @@
+"""The program half as a plain C program: built without Python, run as it is and under the sanitizers that the compiler has."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+here = os.path.dirname(os.path.abspath(__file__))
+compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or compiler is None, reason="needs a C compiler and a POSIX shell")
+
+
+def run(args, **environment):
+    # A sanitizer that is preloaded for this process is not the one that the program was linked with.
+    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    env.update(environment, CC=compiler)
+    return subprocess.run(args, env=env, capture_output=True, text=True, timeout=300)
+
+
+def has_sanitizer(sanitize, folder):
+    source, program = folder / "empty.c", folder / "empty"
+    source.write_text("int main(void) { return 0; }\n")
+    built = run([compiler, f"-fsanitize={sanitize}", str(source), "-o", str(program)])
+    return built.returncode == 0 and run([str(program)]).returncode == 0
+
+
+@pytest.mark.parametrize("sanitize", ["", "address,undefined", "thread"])
+def test_the_program_half_passes_its_tests_as_plain_c(sanitize, tmp_path):
+    if sanitize and not has_sanitizer(sanitize, tmp_path):
+        pytest.skip(f"no {sanitize} sanitizer here")
+    program = str(tmp_path / "tests")
+    built = run(["sh", os.path.join(here, "build.sh"), program], SANITIZE=sanitize)
+    assert built.returncode == 0, built.stdout + built.stderr
+    done = run([program], UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^[1-9][0-9]* passed, 0 failed$", done.stdout, re.M), done.stdout
