@@ -124,6 +124,11 @@ def _indexed_value(node, v):
     if v.type.ndim > 0:
         raise NotScalarConstantError()
     x = node.inputs[0]
+    if isinstance(x, Constant) and all(entry == "i" for entry in node.op.idx_list):
+        index = tuple([int(get_scalar_constant_value(i)) for i in node.inputs[1:]])
+        if not all(-length <= i < length for i, length in zip(index, x.data.shape)):
+            raise NotScalarConstantError()
+        return np.asarray(x.data[index])
     if len(node.inputs) == 2 and x.owner is not None:
         index = int(get_scalar_constant_value(node.inputs[1]))
         kind = getattr(x.owner.op, "kind", None)

@@ -10,6 +10,7 @@ Relies on `variable`. Relied on by the modules with named functions.
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import index
 
 import numpy as np
 
@@ -281,7 +282,7 @@ def normalize_axes(axis, ndim):
         if axis is None:
             raise TypeError("The axes of a reduction must be known when the graph is made.")
     axes = (axis,) if isinstance(axis, (int, np.integer)) or getattr(axis, "ndim", 1) == 0 else tuple(axis)
-    axes = tuple(a.__index__() for a in axes)
+    axes = tuple(index(a) for a in axes)
     if any(a >= ndim or a < -ndim for a in axes):
         raise AxisError(f"axis {axes} is out of bounds for array of dimension {ndim}")
     return tuple(a + ndim if a < 0 else a for a in axes)

@@ -235,6 +235,28 @@ def geomspace(start, end, steps, base=10.0):
     return base ** linspace(log(start) / scale, log(end) / scale, steps)
 
 
+class _Grid:
+    """What `mgrid` and `ogrid` are: indexing with slices gives the ranges as tensors, of full shape or open."""
+
+    def __init__(self, open_grid):
+        self.open_grid = open_grid
+
+    def __getitem__(self, index):
+        slices = index if isinstance(index, tuple) else (index,)
+        ranges = [arange(0 if s.start is None else s.start, s.stop, 1 if s.step is None else s.step) for s in slices]
+        if not isinstance(index, tuple):
+            return ranges[0]
+        rank = len(ranges)
+        spread = [dimshuffle(r, ["x"] * i + [0] + ["x"] * (rank - i - 1)) for i, r in enumerate(ranges)]
+        if self.open_grid:
+            return spread
+        return [alloc(part, *[r.shape[0] for r in ranges]) for part in spread]
+
+
+mgrid = _Grid(open_grid=False)
+ogrid = _Grid(open_grid=True)
+
+
 # --- diagonals and triangles ---
 
 
@@ -382,6 +404,18 @@ def triu_indices(n, k=0, m=None):
     return nonzero(eq(tri(n, m, k - 1, dtype="int8"), 0))
 
 
+def tril_indices_from(a, k=0):
+    """The indices of the elements of the matrix `a` on and below its k-th diagonal."""
+    a = as_tensor_variable(a)
+    return tril_indices(a.shape[0], k, a.shape[1])
+
+
+def triu_indices_from(a, k=0):
+    """The indices of the elements of the matrix `a` on and above its k-th diagonal."""
+    a = as_tensor_variable(a)
+    return triu_indices(a.shape[0], k, a.shape[1])
+
+
 # --- searching and counting ---
 
 
@@ -448,6 +482,20 @@ class SearchsortedOp(Op):
 def searchsorted(x, v, side="left", sorter=None):
     """Where the values `v` belong in the sorted vector `x`: before ("left") or after ("right") equal elements."""
     return SearchsortedOp(side=side)(x, v, sorter)
+
+
+def take_along_axis(arr, indices, axis=0):
+    """For each position of `indices`, the element of `arr` with that index along `axis` (None: of the flattened tensor)."""
+    arr, indices = as_tensor_variable(arr), as_tensor_variable(indices)
+    if axis is None:
+        return flatten(arr)[indices]
+    (axis,) = normalize_axes(axis, arr.type.ndim)
+    if arr.type.ndim != indices.type.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    rank = arr.type.ndim
+    places = [dimshuffle(arange(arr.shape[i]), ["x"] * i + [0] + ["x"] * (rank - i - 1)) for i in range(rank)]
+    places[axis] = indices
+    return arr[tuple(places)]
 
 
 class Unique(Op):

@@ -68,15 +68,29 @@ real, imag, angle = elemwise_ops["real"], elemwise_ops["imag"], elemwise_ops["an
 clip = elemwise_ops["clip"]
 
 
-def _scipy(name):
-    """SciPy's special function `name`, imported when it is first called."""
+def _special():
+    """SciPy's special functions, imported when one is first called."""
+    try:
+        import scipy.special
+    except ImportError:
+        raise ImportError("this special function needs SciPy: pip install 'pyscan[scipy]'") from None
+    return scipy.special
+
+
+def _scipy(name, *first, swapped=False):
+    """SciPy's special function `name` with the arguments `first` in front; `swapped`: with two arguments in reverse order."""
 
     def function(*args):
-        try:
-            import scipy.special
-        except ImportError:
-            raise ImportError(f"pyscan.tensor.{name} needs SciPy: pip install 'pyscan[scipy]'") from None
-        return getattr(scipy.special, name)(*args)
+        return getattr(_special(), name)(*first, *(args[::-1] if swapped else args))
+
+    return function
+
+
+def _scipy_product(name, of_first):
+    """(k, x) -> the product of `name` of (k, x) and `of_first` of k."""
+
+    def function(k, x):
+        return getattr(_special(), name)(k, x) * getattr(_special(), of_first)(k)
 
     return function
 
@@ -93,6 +107,12 @@ i1 = python_elemwise("i1", 1, _scipy("i1"), "modified Bessel function of the fir
 iv = python_elemwise("iv", 2, _scipy("iv"), "modified Bessel function of the first kind of order v")
 gammainc = python_elemwise("gammainc", 2, _scipy("gammainc"), "regularized lower incomplete gamma function of (k, x)")
 gammaincc = python_elemwise("gammaincc", 2, _scipy("gammaincc"), "regularized upper incomplete gamma function of (k, x)")
+gammau = python_elemwise("gammau", 2, _scipy_product("gammaincc", "gamma"), "upper incomplete gamma function of (k, x)")
+gammal = python_elemwise("gammal", 2, _scipy_product("gammainc", "gamma"), "lower incomplete gamma function of (k, x)")
+chi2sf = python_elemwise("chi2sf", 2, _scipy("chdtrc", swapped=True), "survival function of (x, k) of the chi-squared law")
+tri_gamma = python_elemwise("tri_gamma", 1, _scipy("polygamma", 1), "second derivative of gammaln")
+owens_t = python_elemwise("owens_t", 2, _scipy("owens_t"), "Owen's T function of (h, a)")
+hyp2f1 = python_elemwise("hyp2f1", 4, _scipy("hyp2f1"), "Gauss hypergeometric function of (a, b, c, z)")
 betainc = python_elemwise("betainc", 3, _scipy("betainc"), "regularized incomplete beta function of (a, b, x)")
 
 
@@ -103,6 +123,11 @@ def conj(z):
 
 
 conjugate = conj
+
+
+def complex_from_polar(abs, angle):
+    """The complex number of this absolute value and argument."""
+    return mul(abs, exp(mul(constant(1j), angle)))
 
 
 def divmod(x, y):
@@ -458,6 +483,11 @@ def dot(l, r):  # noqa: E741
     if l.type.ndim > 2 or r.type.ndim > 2:
         return tensordot(l, r, [[l.type.ndim - 1], [builtins.max(0, r.type.ndim - 2)]])
     return _dot(l, r)
+
+
+def dense_dot(a, b):
+    """`dot`."""
+    return dot(a, b)
 
 
 def outer(x, y):

@@ -226,6 +226,11 @@ def flatten(x, ndim=1):
     return specify_broadcastable(flat, ndim - 1) if all(x.type.broadcastable[ndim - 1 :]) and x.type.ndim else flat
 
 
+def is_flat(var, ndim=None, outdim=1):
+    """Whether `var` has rank `outdim`."""
+    return as_tensor_variable(var).type.ndim == (outdim if ndim is None else ndim)
+
+
 def shape_padleft(t, n_ones=1):
     """`t` with `n_ones` new axes of size 1 in front."""
     t = as_tensor_variable(t)

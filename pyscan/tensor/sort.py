@@ -1,6 +1,6 @@
-"""Sorting: sort, argsort, topk. These call back to NumPy.
+"""Sorting: sort, argsort, topk. Sorting calls back to NumPy.
 
-Relies on `basic`, `shape`.
+Relies on `basic`, `shape`, `subtensor`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyscan._core import Apply, Op
-from pyscan.tensor.basic import as_tensor_variable
+from pyscan.tensor.basic import as_tensor_variable, cast
 from pyscan.tensor.shape import flatten
 from pyscan.tensor.type import tensor_type
 
@@ -67,3 +67,26 @@ def argsort(a, axis=-1, kind="quicksort", order=None):
     """The places of the elements of `a` in ascending order along `axis` (None: flattened)."""
     a = as_tensor_variable(a)
     return ArgSortOp(kind, order)(flatten(a), 0) if axis is None else ArgSortOp(kind, order)(a, axis)
+
+
+def _largest_part(x, kth, axis):
+    """The index that takes, of elements in ascending order, the part that topk asks for."""
+    before = (slice(None),) * (axis + x.type.ndim if axis < 0 else axis)
+    return (*before, slice(-kth, None) if kth > 0 else slice(None, -kth))
+
+
+def topk(x, kth, axis=-1, sorted=True, idx_dtype="int64"):
+    """The `kth` largest elements along `axis` in ascending order; with a negative `kth` the -kth smallest."""
+    x = as_tensor_variable(x)
+    return sort(x, axis)[_largest_part(x, kth, axis)]
+
+
+def argtopk(x, kth, axis=-1, sorted=True, idx_dtype="int64"):
+    """The places of what `topk` gives."""
+    x = as_tensor_variable(x)
+    return cast(argsort(x, axis)[_largest_part(x, kth, axis)], idx_dtype)
+
+
+def topk_and_argtopk(x, kth, axis=-1, sorted=True, idx_dtype="int64"):
+    """[`topk`, `argtopk`]."""
+    return [topk(x, kth, axis), argtopk(x, kth, axis, idx_dtype=idx_dtype)]

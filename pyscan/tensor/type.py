@@ -145,10 +145,11 @@ class TensorType(Type):
                     f'when calling "function". Value: "{data!r}"'
                 )
             return np.asarray(data, dtype=self.numpy_dtype)
-        converted = self._cast(np.asarray(data))
+        array = np.asarray(data)
+        converted = self._cast(array) if array.dtype.kind in "biufc" else np.asarray(data, dtype=self.numpy_dtype)
         if allow_downcast is None and isinstance(data, (float, np.floating)) and self.dtype == float_x():
             return converted
-        if not self.values_eq(np.asarray(data), converted, force_same_dtype=False):
+        if not self.values_eq(array, converted, force_same_dtype=False):
             raise TypeError(
                 f"{self} cannot store accurately value {data}, it would be represented as {converted}. If you do not mind this "
                 f"precision loss, you can: 1) explicitly convert your data to a numpy array of dtype {self.dtype}, or 2) set "
@@ -216,9 +217,8 @@ class TensorType(Type):
             return False
         if a.dtype.kind not in "fc":
             return bool(np.all(a == b))
-        narrow = a.dtype.name in ("float32", "complex64")
-        rtol = (1e-5 if narrow else 1e-5) if rtol is None else rtol
-        atol = (1e-5 if narrow else 1e-8) if atol is None else atol
+        rtol = 1e-5 if rtol is None else rtol
+        atol = (1e-5 if a.dtype.name in ("float32", "complex64") else 1e-8) if atol is None else atol
         return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
     @staticmethod
