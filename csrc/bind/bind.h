@@ -62,7 +62,8 @@ typedef struct Thunk {
     PyObject_HEAD
     PyObject *module;      /* owned */
     PyObject *fgraph;      /* owned */
-    PyObject *cells;       /* owned tuple of lists */
+    PyObject *cells;       /* owned tuple: a list of one element, or None for an input whose value each call gives */
+    Py_ssize_t n_given;    /* how many are None */
     PyObject *weakrefs;
     Lowered lowered;       /* owned */
     Py_ssize_t n_outputs, n_updates;
@@ -84,8 +85,8 @@ Call *call_take(Thunk *thunk);
 /* Ends a call: gives up what it held and puts it back into the pool. */
 void call_give_back(Thunk *thunk, Call *call);
 void call_free(Call *call);
-/* Runs the program on the cells' values and, if all went well, commits the updates. Owned: the list of outputs. */
-PyObject *call_run(Thunk *thunk, Call *call);
+/* Runs the program on the values of the cells and of the call and, if all went well, commits the updates. Owned: the list of outputs. */
+PyObject *call_run(Thunk *thunk, Call *call, PyObject *given);
 
 /* ---- generators of a run (streams.c) ---- */
 

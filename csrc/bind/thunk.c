@@ -131,8 +131,8 @@ static int read_updates(Thunk *thunk, PyObject *updates)
         int parsed = pair == NULL ? 0 : PyArg_ParseTuple(pair, "ii;an update is (output index, input index)", &out, &in);
         Py_XDECREF(pair);
         if (!parsed) goto done;
-        if (out < 0 || out >= n_outputs || in < 0 || in >= PyTuple_GET_SIZE(thunk->cells)) {
-            PyErr_Format(PyExc_IndexError, "update (%d, %d) names no output or no input", out, in);
+        if (out < 0 || out >= n_outputs || in < 0 || in >= PyTuple_GET_SIZE(thunk->cells) || PyTuple_GET_ITEM(thunk->cells, in) == Py_None) {
+            PyErr_Format(PyExc_IndexError, "update (%d, %d) names no output or no input with a cell", out, in);
             goto done;
         }
         thunk->update_out[i] = out;
@@ -177,8 +177,9 @@ static int read_cells(Thunk *thunk, PyObject *cells)
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(thunk->cells); i++) {
         PyObject *cell = PyTuple_GET_ITEM(thunk->cells, i);
-        if (PyList_Check(cell) && PyList_GET_SIZE(cell) == 1) continue;
-        PyErr_Format(PyExc_TypeError, "cell %zd must be a list of one element", i);
+        if (cell == Py_None) thunk->n_given++;
+        if (cell == Py_None || (PyList_Check(cell) && PyList_GET_SIZE(cell) == 1)) continue;
+        PyErr_Format(PyExc_TypeError, "cell %zd must be a list of one element, or None for a value that each call gives", i);
         return -1;
     }
     return 0;
@@ -317,26 +318,27 @@ static PyObject *input_name(Thunk *thunk, int32_t i)
     return name;
 }
 
-/* Lent: the value of input i: of its cell, or an object constant. */
-static PyObject *input_value(Thunk *thunk, int32_t i)
+/* Lent: the value of input i: of its cell, of the call (*i_given is the next of those), or an object constant. */
+static PyObject *input_value(Thunk *thunk, PyObject *given, int32_t i, Py_ssize_t *i_given)
 {
     Py_ssize_t n_cells = PyTuple_GET_SIZE(thunk->cells);
     PyObject *cell;
 
     if (i >= n_cells) return PyList_GET_ITEM(thunk->lowered.objects, i - n_cells);
     cell = PyTuple_GET_ITEM(thunk->cells, i);
+    if (cell == Py_None) return PyTuple_GET_ITEM(given, (*i_given)++);
     if (PyList_GET_SIZE(cell) == 1) return PyList_GET_ITEM(cell, 0);
     PyErr_Format(PyExc_TypeError, "cell %d must be a list of one element", (int)i);
     return NULL;
 }
 
 /* Shows input i's value, which call->held keeps, to the frame. */
-static int set_input(Thunk *thunk, Call *call, int32_t i)
+static int set_input(Thunk *thunk, Call *call, int32_t i, PyObject *object)
 {
     const Program *program = thunk->lowered.program;
     int32_t number = program->inputs[i];
     const Value *value = &program->values[number];
-    PyObject *object = input_value(thunk, i), *name, *ndarray;
+    PyObject *name, *ndarray;
 
     if (object == NULL) return -1;
     if (value->value_class == VALUE_STREAM || value->value_class == VALUE_OBJECT) {
@@ -359,12 +361,13 @@ static int set_input(Thunk *thunk, Call *call, int32_t i)
     return 0;
 }
 
-static int set_inputs(Thunk *thunk, Call *call)
+static int set_inputs(Thunk *thunk, Call *call, PyObject *given)
 {
     const Program *program = thunk->lowered.program;
+    Py_ssize_t i_given = 0;
 
     for (int32_t i = 0; i < program->n_inputs; i++)
-        if (set_input(thunk, call, i) < 0) return -1;
+        if (set_input(thunk, call, i, input_value(thunk, given, i, &i_given)) < 0) return -1;
     if (streams_enter(call, call->held) < 0) return -1;
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (call->streams[i] != NULL) *frame_stream(call->frame, program->inputs[i]) = call->streams[i];
@@ -392,14 +395,14 @@ static void keep_counters(Thunk *thunk, Call *call)
     thunk->last_python_calls = call->python_calls;
 }
 
-PyObject *call_run(Thunk *thunk, Call *call)
+PyObject *call_run(Thunk *thunk, Call *call, PyObject *given)
 {
     Pending pending = {0};
     PyObject *outputs = NULL;
 
     call->python_calls = 0;
     call->generator_copies = 0;
-    if (set_inputs(thunk, call) < 0) return NULL;
+    if (set_inputs(thunk, call, given) < 0) return NULL;
     if (run_program(thunk, call) == 0) outputs = commit_outputs(thunk, call);
     if (outputs != NULL && commit_prepare(thunk, call, &pending) < 0) Py_CLEAR(outputs);
     if (outputs != NULL) commit_now(thunk, call, &pending);
@@ -410,25 +413,43 @@ PyObject *call_run(Thunk *thunk, Call *call)
     return outputs;
 }
 
+/* Owned: the values that this call gives, as a tuple of the length expected. */
+static PyObject *read_given(const Thunk *thunk, PyObject *args, PyObject *keywords)
+{
+    PyObject *given;
+
+    if (PyTuple_GET_SIZE(args) > 1 || (keywords != NULL && PyDict_GET_SIZE(keywords) > 0)) {
+        PyErr_SetString(PyExc_TypeError, "a thunk takes one list of the values for inputs without a cell");
+        return NULL;
+    }
+    given = PyTuple_GET_SIZE(args) == 0 ? PyTuple_New(0) : PySequence_Tuple(PyTuple_GET_ITEM(args, 0));
+    if (given != NULL && PyTuple_GET_SIZE(given) != thunk->n_given) {
+        PyErr_Format(PyExc_TypeError, "%zd values are given for %zd inputs without a cell", PyTuple_GET_SIZE(given), thunk->n_given);
+        Py_CLEAR(given);
+    }
+    return given;
+}
+
 static PyObject *thunk_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
     Thunk *thunk = (Thunk *)self;
-    PyObject *outputs;
+    PyObject *outputs, *given;
     Call *call;
 
-    if (PyTuple_GET_SIZE(args) > 0 || (keywords != NULL && PyDict_GET_SIZE(keywords) > 0)) {
-        PyErr_SetString(PyExc_TypeError, "a thunk takes its arguments from its cells");
-        return NULL;
-    }
     if (thunk->lowered.program == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "the thunk was taken apart by the garbage collector");
         return NULL;
     }
-    call = call_take(thunk);
-    if (call == NULL) return NULL;
+    given = read_given(thunk, args, keywords);
+    call = given == NULL ? NULL : call_take(thunk);
+    if (call == NULL) {
+        Py_XDECREF(given);
+        return NULL;
+    }
     Py_INCREF(self);
-    outputs = call_run(thunk, call);
+    outputs = call_run(thunk, call, given);
     call_give_back(thunk, call);
+    Py_DECREF(given);
     Py_DECREF(self);
     return outputs;
 }
@@ -530,8 +551,9 @@ static PyMemberDef thunk_members[] = {
 };
 
 static PyType_Slot thunk_slots[] = {
-    {Py_tp_doc, "Thunk(fgraph, cells, n_outputs, updates=(), borrow=None)\n--\n\nA graph made into a program. Calling it runs the program on the cells' values, returns the outputs and\n"
-                "stores the updates in the cells: all of it, or after any failure nothing."},
+    {Py_tp_doc, "Thunk(fgraph, cells, n_outputs, updates=(), borrow=None)\n--\n\nA graph made into a program. A cell is a list with the input's value, or None when each call gives the value.\n"
+                "Calling it, with a list of those values, runs the program, returns the list of outputs and stores the updates in their\n"
+                "cells: all of it, or after any failure nothing."},
     {Py_tp_new, thunk_new},
     {Py_tp_call, thunk_call},
     {Py_tp_traverse, thunk_traverse},
