@@ -16,9 +16,9 @@ from functools import partial, update_wrapper
 import numpy as np
 
 from pyscan import _core
-from pyscan._core import Apply, Constant, Op, SharedVariable, Type, Variable
+from pyscan._core import Apply, Constant, Op, Type, Variable
 from pyscan.config import config
-from pyscan.sharedvalue import shared, shared_constructor
+from pyscan.sharedvalue import SharedVariable, shared, shared_constructor
 from pyscan.tensor.basic import NoneConst, as_tensor_variable, cast, constant, get_vector_length
 from pyscan.tensor.shape import specify_shape
 from pyscan.tensor.type import TensorType
