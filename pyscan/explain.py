@@ -1,0 +1,161 @@
+"""`explain(fn)`: for every random variable and every recurrent output of a compiled function, whether it is in place and, if not, who
+forbade it; and `show_versions()`.
+
+The answers are read off the compiled graph: what is in place is written in the Ops' destroy maps, and each refused proposal was
+noted on its graph, in the feature's own words, when the refusal happened.
+
+Relies on: a compiled function's graph and counters. Relied on by: the package's top, `__main__`.
+"""
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass, field
+from typing import Any, Iterator
+
+__all__ = ["explain", "Explanation", "Finding", "show_versions"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One random variable or recurrent output: `where` it stands (the loops around it, outermost first), whether it is
+    `in_place`, and, if not, the `refusals`: what was proposed and the words with which it was refused."""
+
+    kind: str
+    what: str
+    where: tuple[str, ...]
+    in_place: bool
+    refusals: tuple[str, ...] = ()
+    note: str = ""
+
+    def __str__(self) -> str:
+        place = " in ".join(("", *reversed(self.where))) if self.where else ""
+        state = "in place" if self.in_place else "not in place"
+        lines = [f"{self.kind} {self.what}{place}: {state}" + (f" ({self.note})" if self.note else "")]
+        return "\n".join(lines + [f"    refused: {text}" for text in self.refusals])
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What `explain` found. Its text lists the findings; `findings` has them as objects, `counters` what the last call did."""
+
+    name: str
+    passes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    counters: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def refused(self) -> tuple[Finding, ...]:
+        """The findings that are not in place."""
+        return tuple(finding for finding in self.findings if not finding.in_place)
+
+    def __str__(self) -> str:
+        lines = [f"function {self.name}", f"passes: {', '.join(self.passes) or 'none'}"]
+        lines += [str(finding) for finding in self.findings] or ["no random variable and no recurrent output"]
+        if self.counters:
+            copies = self.counters.get("generator_copies", 0)
+            lines.append(f"the last call copied {copies} generator{'s' if copies != 1 else ''}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def explain(fn: Any) -> Explanation:
+    """Say for every random variable and recurrent output of a compiled function whether it is in place, and why not.
+
+    >>> import pyscan, pyscan.tensor as at
+    >>> stream = at.random.RandomStream(23)
+    >>> path, updates = pyscan.scan(lambda: stream.normal(), n_steps=10)
+    >>> print(pyscan.explain(pyscan.function([], path, updates=updates)).refused)
+    ()
+    """
+    if not hasattr(fn, "maker"):
+        raise TypeError(f"explain takes a compiled function, got {fn!r} of type {type(fn).__name__}")
+    passes = fn.maker.mode.passes
+    findings = tuple(_findings(fn.maker.fgraph, (), passes))
+    counters = fn.counters
+    return Explanation(fn.name, passes, findings, dict(counters) if counters else {})
+
+
+def _findings(fgraph: Any, where: tuple[str, ...], passes: tuple[str, ...]) -> Iterator[Finding]:
+    for node in fgraph.toposort():
+        kind = getattr(type(node.op), "kind", None)
+        if kind == "random":
+            yield _of_random_variable(fgraph, node, where, passes)
+        elif kind == "scan":
+            yield from _of_loop(fgraph, node, where, passes)
+            if node.op.compiled_fgraph is not None:
+                yield from _findings(node.op.compiled_fgraph, (*where, _loop_name(node)), passes)
+
+
+def _loop_name(node: Any) -> str:
+    origin = getattr(node, "origin", None)
+    return f"the loop {node.op.name or 'scan_fn'!r}" + (f" ({origin[0]}:{origin[1]})" if origin else "")
+
+
+def _of_random_variable(fgraph: Any, node: Any, where: tuple[str, ...], passes: tuple[str, ...]) -> Finding:
+    name = node.outputs[1].name
+    what = (f"{name!r}, " if name else "") + str(node.op)
+    origin = getattr(node, "origin", None)
+    if origin:
+        what += f" ({origin[0]}:{origin[1]})"
+    in_place = bool(node.op.destroy_map)
+    return Finding("random variable", what, where, in_place, _refusals(fgraph, "random_make_inplace", node, passes, in_place))
+
+
+def _of_loop(fgraph: Any, node: Any, where: tuple[str, ...], passes: tuple[str, ...]) -> Iterator[Finding]:
+    op = node.op
+    destroyed = op.destroy_map or {}
+    outputs = list(node.outputs)
+    states = [*op.outer_mitmot_outs(node), *op.outer_mitsot_outs(node), *op.outer_sitsot_outs(node)] if hasattr(op, "outer_mitmot_outs") else (
+        [*op.outer_mitsot_outs(node), *op.outer_sitsot_outs(node)])
+    for kind, variables in (("state", states), ("generator", op.outer_shared_outs(node))):
+        for variable in variables:
+            position = outputs.index(variable)
+            in_place = position in destroyed
+            refusals = _refusals(fgraph, "scan_make_inplace", node, passes, in_place)
+            note = "" if in_place or kind == "state" else "the loop works on one copy a call, and draws in place in that"
+            label = variable.name or f"output {position}"
+            yield Finding(kind, f"{label} of {_loop_name(node)}", where, in_place, refusals, note)
+
+
+def _refusals(fgraph: Any, pass_name: str, node: Any, passes: tuple[str, ...], in_place: bool) -> tuple[str, ...]:
+    """What the graph noted about proposals of this pass for this node's outputs."""
+    if in_place:
+        return ()
+    if pass_name not in passes:
+        return (f"the mode does not run {pass_name}",)
+    texts = {str(variable) for variable in node.outputs}
+    found = [text for reason, variable, text in fgraph.vetoes if reason == pass_name and variable in texts]
+    return tuple(dict.fromkeys(found))
+
+
+def show_versions(file: Any = None) -> None:
+    """Print what a report of a bug should have: versions of pyscan, Python, NumPy and what else is there, and the machine."""
+    import importlib.metadata
+
+    import numpy
+
+    from pyscan.config import FLAGS, config
+    from pyscan.version import __version__
+    out = sys.stdout if file is None else file
+    rows = [("pyscan", __version__), ("python", sys.version.replace("\n", " ")), ("numpy", numpy.__version__)]
+    for package in ("scipy", "graphviz", "joblib", "arviz", "aesara"):
+        try:
+            rows.append((package, importlib.metadata.version(package)))
+        except importlib.metadata.PackageNotFoundError:
+            rows.append((package, "not installed"))
+    rows += [("machine", platform.platform()), ("processor", _processor())]
+    for name, value in rows:
+        print(f"{name:<10} {value}", file=out)
+    changed = {name: getattr(config, name) for name, row in FLAGS.items() if getattr(config, name) != row[0]}
+    print(f"{'flags':<10} {changed or 'all as by default'}", file=out)
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+        return f"{models[0]} ({len(models)} cores)" if models else platform.processor() or "not known"
+    except OSError:
+        return platform.processor() or "not known"
