@@ -1,0 +1,75 @@
+"""explain(): every random variable and recurrent output is listed, with the feature's own words where it is not in place."""
+import io
+
+import numpy as np
+import pytest
+
+import pyscan
+import pyscan.tensor as at
+
+
+def loop(n_steps=5):
+    stream = at.random.RandomStream(23)
+    return pyscan.scan(lambda: stream.normal(), n_steps=n_steps)
+
+
+def test_a_loop_with_updates_is_in_place_throughout():
+    path, updates = loop()
+    told = pyscan.explain(pyscan.function([], path, updates=updates))
+    assert told.refused == () and [finding.kind for finding in told.findings] == ["generator", "random variable"]
+    assert "in the loop 'scan_fn'" in str(told) and "test_explain.py" in str(told)
+
+
+def test_without_an_update_the_supervisors_words_are_given():
+    path, _ = loop()
+    told = pyscan.explain(pyscan.function([], path))
+    (generator,) = told.refused
+    assert generator.kind == "generator" and generator.note == "the loop works on one copy a call, and draws in place in that"
+    assert any(text.startswith("Trying to destroy a protected variable: RandomGeneratorSharedVariable(") for text in generator.refusals)
+    inner = [finding for finding in told.findings if finding.kind == "random variable"]
+    assert [finding.in_place for finding in inner] == [True]
+
+
+def test_two_draws_of_one_state_name_the_one_that_is_refused():
+    rng = pyscan.shared(np.random.default_rng(1), "rng")
+    first, second = at.random.normal(rng=rng), at.random.uniform(rng=rng)
+    f = pyscan.function([], [first, second], updates={rng: first.owner.outputs[0]})
+    told = pyscan.explain(f)
+    assert [finding.in_place for finding in told.findings if "normal" in finding.what] == [True]
+    (refused,) = told.refused
+    assert "uniform_rv" in refused.what and refused.refusals
+
+
+def test_a_mode_without_the_pass_is_the_reason():
+    path, updates = loop()
+    told = pyscan.explain(pyscan.function([], path, updates=updates, mode="FAST_COMPILE"))
+    assert {text for finding in told.refused for text in finding.refusals} == {
+        "the mode does not run scan_make_inplace", "the mode does not run random_make_inplace"}
+
+
+def test_states_are_listed_with_their_loops():
+    x = at.dscalar("x")
+    path, _ = pyscan.scan(lambda p: p * 0.5, outputs_info=[x], n_steps=4, name="halving")
+    told = pyscan.explain(pyscan.function([x], path))
+    (state,) = told.findings
+    assert state.kind == "state" and state.in_place and "'halving'" in state.what
+
+
+def test_copies_of_the_last_call_are_told():
+    path, _ = loop()
+    f = pyscan.function([], path)
+    f()
+    told = pyscan.explain(f)
+    assert told.counters["generator_copies"] == 1 and "the last call copied 1 generator" in str(told)
+
+
+def test_explain_takes_functions_only():
+    with pytest.raises(TypeError, match="explain takes a compiled function"):
+        pyscan.explain(at.dscalar("x"))
+
+
+def test_versions_are_shown():
+    text = io.StringIO()
+    pyscan.show_versions(text)
+    rows = dict(line.split(maxsplit=1) for line in text.getvalue().splitlines())
+    assert rows["pyscan"] == pyscan.__version__ and rows["numpy"] == np.__version__ and {"python", "machine", "processor", "flags"} <= set(rows)
