@@ -15,10 +15,10 @@ from pyscan._core import Apply, Constant, Op, Variable
 from pyscan.errors import NotScalarConstantError
 from pyscan.scalar import ScalarType, dtype_kinds, dtype_name, float_x, get_scalar_type, upcast
 from pyscan.tensor import subtensor
-from pyscan.tensor.elemwise import Elemwise, cast, dimshuffle, elemwise_ops, tensor_copy  # noqa: F401
+from pyscan.tensor.elemwise import cast, dimshuffle, elemwise_ops, tensor_copy  # noqa: F401  (imported from here)
 from pyscan.tensor.type import TensorType, tensor_type
-from pyscan.tensor.type_other import NoneConst  # noqa: F401
-from pyscan.tensor.variable import TensorConstant, as_tensor, as_tensor_variable, constant  # noqa: F401
+from pyscan.tensor.type_other import NoneConst  # noqa: F401  (imported from here)
+from pyscan.tensor.variable import as_tensor, as_tensor_variable, constant  # noqa: F401
 
 switch = elemwise_ops["switch"]
 where = switch
@@ -235,8 +235,14 @@ def _slice_length(node):
 # --- allocation ---
 
 
-def _lengths(shape):
-    """The entries of a shape (ints or symbolic integers) as variables, and the static shape that they give."""
+def infer_static_shape(shape):
+    """(lengths, static shape) for the entries of a shape, ints or symbolic integers: as variables, and as far as they are known.
+
+    Raises
+    ------
+    TypeError
+        `Shapes must be scalar integers; got ...`.
+    """
     lengths, static = [], []
     for s in shape:
         length = as_tensor_variable(s)
@@ -246,12 +252,6 @@ def _lengths(shape):
         lengths.append(length)
         static.append(known if known is None or known >= 0 else None)
     return lengths, tuple(static)
-
-
-def infer_static_shape(shape):
-    """(symbolic lengths, static shape) for a sequence of ints and symbolic integers."""
-    lengths, static = _lengths(shape)
-    return lengths, static
 
 
 def _shape_entries(shape):
@@ -273,7 +273,7 @@ class Alloc(Op):
 
     def make_node(self, value, *shape):
         value = as_tensor_variable(value)
-        lengths, static = _lengths(shape)
+        lengths, static = infer_static_shape(shape)
         if value.type.ndim > len(lengths):
             raise TypeError("The Alloc value to use has more dimensions than the specified dimensions", value.type.ndim, len(lengths))
         return Apply(self, [value, *lengths], [tensor_type(value.type.dtype, static)()])
@@ -305,7 +305,7 @@ class AllocEmpty(Op):
         self.dtype = dtype_name(dtype)
 
     def make_node(self, *shape):
-        lengths, static = _lengths(shape)
+        lengths, static = infer_static_shape(shape)
         return Apply(self, lengths, [tensor_type(self.dtype, static)()])
 
     def __str__(self):

@@ -16,7 +16,7 @@ import numpy as np
 
 from pyscan._core import Apply, Op, Variable
 from pyscan.scalar import ScalarOp, cast_op, complex_dtypes, dtype_kinds, dtype_name, scalar_ops
-from pyscan.tensor.type import TensorType, tensor_type
+from pyscan.tensor.type import tensor_type
 from pyscan.tensor.variable import as_tensor_variable
 
 try:
@@ -351,5 +351,3 @@ def as_axes_tuple(axis):
         return normalize_axes(axis, 64)
     return tuple(axis)
 
-
-__all__ = ["AxisError", "CAReduce", "DimShuffle", "Elemwise", "TensorType", "cast", "dimshuffle", "elemwise_ops"]

@@ -11,13 +11,13 @@ import numpy as np
 from pyscan._core import Apply, Op, Variable
 from pyscan.scalar import dtype_kinds, dtype_name, float_x
 from pyscan.tensor.basic import (
-    _lengths,
     alloc,
     arange,
     as_tensor_variable,
     cast,
     constant,
     get_vector_length,
+    infer_static_shape,
     join,
     stack,
     switch,
@@ -167,7 +167,7 @@ class BroadcastTo(Op):
 
     def make_node(self, a, *shape):
         a = as_tensor_variable(a)
-        lengths, static = _lengths(shape)
+        lengths, static = infer_static_shape(shape)
         if a.type.ndim > len(lengths):
             raise ValueError("input operand has more dimensions than allowed by the axis remapping")
         return Apply(self, [a, *lengths], [tensor_type(a.type.dtype, static)()])

@@ -12,7 +12,7 @@ import numpy as np
 
 import pyscan.tensor as at  # its names are used inside functions only
 from pyscan._core import Apply, Constant, Variable
-from pyscan.scalar import ScalarType, autocast_dtype, dtype_kinds, dtype_name, index_constant, upcast
+from pyscan.scalar import ScalarType, autocast_dtype, dtype_kinds, dtype_name, upcast
 from pyscan.tensor.type import TensorType, tensor_type
 
 _BOOL_MESSAGE = (
@@ -401,5 +401,3 @@ def _sequence_as_tensor(x, name, ndim, dtype):
 
 
 as_tensor = as_tensor_variable
-
-__all__ = ["TensorConstant", "TensorOperators", "TensorVariable", "as_tensor", "as_tensor_variable", "constant", "index_constant"]
