@@ -6,10 +6,12 @@ PYSCAN_TEST_BUILD=1 adds the checks of test builds (graph verifier and program c
 import os
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from glob import glob
 
 import numpy
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 here = os.path.dirname(os.path.abspath(__file__))
 sources = sorted(os.path.relpath(p, here) for p in glob(os.path.join(here, "csrc", "*", "*.c")))
@@ -33,7 +35,46 @@ if sys.platform != "win32":
 if os.environ.get("PYSCAN_TEST_BUILD"):
     macros.append(("PYSCAN_TEST_BUILD", "1"))
 
+
+
+def newest(paths):
+    return max((os.path.getmtime(path) for path in paths), default=0.0)
+
+
+class BuildChanged(build_ext):
+    """Compiles files side by side, and only those that are newer than their object; a newer header or a changed command line
+    renews all. (setuptools compiles one after the other, and all when anything has changed.)"""
+
+    def build_extension(self, ext):
+        compiler, stamp = self.compiler, os.path.join(self.build_temp, "command.txt")
+        command = repr((compile_args, macros, sys.version_info[:2]))
+        os.makedirs(self.build_temp, exist_ok=True)
+        old = open(stamp).read() if os.path.exists(stamp) else ""
+        fresh = self.force or old != command
+        headers = newest([*depends, os.path.join(here, "setup.py")])
+
+        def compile_changed(sources, output_dir=None, macros=None, include_dirs=None, debug=0, extra_preargs=None, extra_postargs=None,
+                            depends=None):
+            _, objects, extra, options, build = compiler._setup_compile(output_dir, macros, include_dirs, sources, depends, extra_postargs)
+            arguments = compiler._get_cc_args(options, debug, extra_preargs)
+
+            def one(target):
+                source, ext = build[target]
+                if fresh or not os.path.exists(target) or os.path.getmtime(target) < max(headers, os.path.getmtime(source)):
+                    compiler._compile(target, source, ext, arguments, extra, options)
+            with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+                list(pool.map(one, [target for target in objects if target in build]))
+            return objects
+
+        compiler.compile = compile_changed
+        super().build_extension(ext)
+        with open(stamp, "w") as file:
+            file.write(command)
+
+
 setup(
+    license="BSD-3-Clause",  # here, since setuptools has changed its mind about the form in pyproject.toml
+    cmdclass={"build_ext": BuildChanged},
     ext_modules=[
         Extension(
             "pyscan._core", sources, include_dirs=[os.path.join(here, "csrc")], depends=depends, define_macros=macros,
