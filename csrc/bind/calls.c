@@ -344,16 +344,16 @@ static Stream *find_site(CallBack *back, int32_t value)
     if (call->n_sites == call->room_sites) {
         int32_t room = call->room_sites ? call->room_sites * 2 : 4;
         sites = mem_resize(call->sites, (size_t)room, sizeof(*sites));
-        if (sites == NULL) goto no_memory;
+        if (sites == NULL) goto fail;
         call->sites = sites;
         call->room_sites = room;
     }
     sites = &call->sites[call->n_sites];
     *sites = (Site){back->frame, value, stream_new()};
-    if (sites->stream == NULL) goto no_memory;
+    if (sites->stream == NULL) goto fail;
     call->n_sites++;
     return sites->stream;
-no_memory:
+fail:
     PyErr_NoMemory();
     return NULL;
 }

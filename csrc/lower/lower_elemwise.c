@@ -21,7 +21,7 @@ static int read_text(PyObject *object, const char *name, char *text, size_t room
     }
     if (PyUnicode_Check(attribute)) {
         utf8 = PyUnicode_AsUTF8(attribute);
-        if (utf8 != NULL && strlen(utf8) < room) strcpy(text, utf8);
+        if (utf8 != NULL && strlen(utf8) < room) memcpy(text, utf8, strlen(utf8) + 1);
     }
     Py_DECREF(attribute);
     return PyErr_Occurred() ? -1 : 0;
