@@ -78,12 +78,12 @@ def get_scalar_constant_value(v, elemwise=True, only_process_constants=False, ma
         if data.dtype.kind not in "biufc":
             raise NotScalarConstantError(v)
         return _single_value(data)
-    for _ in range(max_recur):
+    for left in range(max_recur, 0, -1):
         if isinstance(v, Constant):
             return _single_value(v.data)
         if only_process_constants or v.owner is None:
             break
-        v = _look_through(v.owner, v)
+        v = _look_through(v.owner, v, left - 1)
         if not isinstance(v, Variable):
             return v
     raise NotScalarConstantError()
@@ -100,8 +100,8 @@ def _single_value(data):
     raise NotScalarConstantError()
 
 
-def _look_through(node, v):
-    """A variable with the same elements as `v`, the output of `node`, or the value itself."""
+def _look_through(node, v, left):
+    """A variable with the same elements as `v`, the output of `node`, or the value itself; `left` bounds the depth of the search."""
     op = node.op
     kind = getattr(op, "kind", None)
     if kind in ("tensor_from_scalar", "scalar_from_tensor", "dimshuffle", "unbroadcast", "specify_shape", "reshape", "assert", "alloc"):
@@ -112,25 +112,25 @@ def _look_through(node, v):
         if op.scalar_op.name == "identity":
             return node.inputs[0]
         if op.scalar_op.kind == "cast":
-            return get_scalar_constant_value(node.inputs[0]).astype(op.scalar_op.o_dtype)
+            return get_scalar_constant_value(node.inputs[0], max_recur=left).astype(op.scalar_op.o_dtype)
         return _computed_value(v)
     if kind == "subtensor":
-        return _indexed_value(node, v)
+        return _indexed_value(node, v, left)
     raise NotScalarConstantError()
 
 
-def _indexed_value(node, v):
+def _indexed_value(node, v, left):
     """The element that a Subtensor takes of something whose elements are known one by one."""
     if v.type.ndim > 0:
         raise NotScalarConstantError()
     x = node.inputs[0]
     if isinstance(x, Constant) and all(entry == "i" for entry in node.op.idx_list):
-        index = tuple([int(get_scalar_constant_value(i)) for i in node.inputs[1:]])
+        index = tuple([int(get_scalar_constant_value(i, max_recur=left)) for i in node.inputs[1:]])
         if not all(-length <= i < length for i, length in zip(index, x.data.shape)):
             raise NotScalarConstantError()
         return np.asarray(x.data[index])
     if len(node.inputs) == 2 and x.owner is not None:
-        index = int(get_scalar_constant_value(node.inputs[1]))
+        index = int(get_scalar_constant_value(node.inputs[1], max_recur=left))
         kind = getattr(x.owner.op, "kind", None)
         if kind == "shape":
             shape = x.owner.inputs[0].type.shape
@@ -207,24 +207,31 @@ def get_vector_length(v):
     return length
 
 
-def _vector_length(v):
+def _vector_length(v, left=50, memo=None):
+    """The length or None; `left` bounds the depth of the search, `memo` has what was found on the way."""
     if v.type.shape[0] is not None:
         return v.type.shape[0]
-    node = v.owner
-    kind = None if node is None else getattr(node.op, "kind", None)
+    memo = {} if memo is None else memo
+    if v not in memo:
+        memo[v] = _computed_length(v.owner, left, memo) if v.owner is not None and left > 0 else None
+    return memo[v]
+
+
+def _computed_length(node, left, memo):
+    kind = getattr(node.op, "kind", None)
     if kind == "join":
-        lengths = [_vector_length(part) for part in node.inputs[1:]]
+        lengths = [_vector_length(part, left - 1, memo) for part in node.inputs[1:]]
         return None if None in lengths else sum(lengths)
     if kind == "subtensor":
-        return _slice_length(node)
+        return _slice_length(node, left - 1, memo)
     if kind == "unbroadcast":
-        return _vector_length(node.inputs[0])
+        return _vector_length(node.inputs[0], left - 1, memo)
     return None
 
 
-def _slice_length(node):
+def _slice_length(node, left, memo):
     x = node.inputs[0]
-    length = _vector_length(x) if x.type.ndim == 1 else x.type.shape[0]
+    length = _vector_length(x, left, memo) if x.type.ndim == 1 else x.type.shape[0]
     try:
         index = subtensor.constant_indices(node)[0]
     except (NotScalarConstantError, IndexError):
