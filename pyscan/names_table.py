@@ -26,7 +26,7 @@ MODULES: dict[str, str] = {
     "configdefaults": "pyscan.config:config",
     "configparser": "pyscan.config:config,Config=AesaraConfigParser",
     "graph": "pyscan.graph pyscan.errors",
-    "graph.basic": "pyscan.graph pyscan.printing:as_string",
+    "graph.basic": "pyscan.graph pyscan.formulas:as_string",
     "graph.destroyhandler": "pyscan.features pyscan.graph",
     "graph.features": "pyscan.features",
     "graph.fg": "pyscan.graph pyscan.features",
