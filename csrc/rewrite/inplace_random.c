@@ -28,6 +28,7 @@ Py_ssize_t rewrite_inplace_random(FunctionGraph *graph, RewriteContext *context)
     Heirs heirs = {0};
     PyObject *order = NULL;
     Py_ssize_t n_changes = -1;
+    if (!features_has_destroy_handler(graph)) return 0; /* nobody would refuse */
     if (heirs_init(&heirs, graph, context->state) < 0) goto done;
     if ((order = graph_toposort(graph)) == NULL) goto done;
     n_changes = 0;

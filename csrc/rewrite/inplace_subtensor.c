@@ -22,6 +22,7 @@ static int is_candidate(RewriteContext *context, PyObject *node)
 
 Py_ssize_t rewrite_inplace_subtensor(FunctionGraph *graph, RewriteContext *context)
 {
+    if (!features_has_destroy_handler(graph)) return 0; /* nobody would refuse */
     PyObject *order = graph_toposort(graph);
     Py_ssize_t n_changes = order == NULL ? -1 : 0;
     for (Py_ssize_t i = 0; n_changes >= 0 && i < PyList_GET_SIZE(order); i++) {

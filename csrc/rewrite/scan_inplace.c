@@ -260,6 +260,7 @@ Py_ssize_t rewrite_scan_inplace(FunctionGraph *graph, RewriteContext *context)
     Heirs heirs = {0};
     PyObject *scans = NULL;
     Py_ssize_t n_changes = -1;
+    if (!features_has_destroy_handler(graph)) return 0; /* nobody would refuse */
     if (heirs_init(&heirs, graph, context->state) < 0) goto done;
     if ((scans = scan_nodes_new(graph, context->state)) == NULL) goto done;
     n_changes = 0;

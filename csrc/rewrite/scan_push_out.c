@@ -9,8 +9,7 @@
  * into. What depends on the step alone but may fail is left to the program, which runs it once, before step 0, if there is a step.
  *
  * It runs after scan_prune, which has put constants into the body and joined equal non-sequences; scan_save_mem comes
- * after it. Of a run of moved nodes only the results that the rest of the body reads become non-sequences.
- *
+ * after it. *
  * Relies on: scan_edit, safe, merge.c. Relied on by: the driver. */
 #include "rewrite/safe.h"
 #include "rewrite/scan_edit.h"
@@ -25,9 +24,9 @@ typedef struct Push {
     Safe inner;
     ScanLayout layout;
     PyObject *outer_of;     /* owned dict: variable of the body -> variable outside, for non-sequences and the results of moved nodes */
+    PyObject *computed;     /* owned set of moved nodes that do more than view a non-sequence */
     PyObject *new_inputs;   /* owned list: the non-sequences that the body gains */
     PyObject *new_outers;   /* owned list: what they are outside */
-    Py_ssize_t n_moved;
 } Push;
 
 /* ---- which nodes move ---- */
@@ -60,6 +59,18 @@ static int can_move(Push *push, PyObject *node)
     }
 }
 
+/* 1 or 0, or -1: the node computes something, or views what a moved node computes. */
+static int is_computing(Push *push, PyObject *node)
+{
+    int views = rewrite_flag(as_apply(node)->op, "view_map");
+    if (views <= 0) return views < 0 ? -1 : 1;
+    for (Py_ssize_t i = 0; i < node_n_inputs(node); i++) {
+        int computed = PySet_Contains(push->computed, variable_owner(node_input(node, i)));
+        if (computed != 0) return computed;
+    }
+    return 0;
+}
+
 /* Makes the node outside, and notes its results. */
 static int move_node(Push *push, PyObject *node)
 {
@@ -74,7 +85,8 @@ static int move_node(Push *push, PyObject *node)
     for (Py_ssize_t i = 0; i < node_n_outputs(node); i++) {
         if (PyDict_SetItem(push->outer_of, node_output(node, i), node_output(made, i)) < 0) goto done;
     }
-    push->n_moved++;
+    int computing = is_computing(push, node);
+    if (computing < 0 || (computing && PySet_Add(push->computed, node) < 0)) goto done;
     result = 0;
 done:
     Py_XDECREF(made);
@@ -122,7 +134,18 @@ done:
     return result;
 }
 
-/* Moves what can move. Nodes of the body are only looked at first, and edited afterwards: the list of nodes stays good. */
+/* Appends to `read` the results of a moved node that become non-sequences. */
+static int collect_results(Push *push, PyObject *node, PyObject *read)
+{
+    int moved = PySet_Contains(push->computed, node);
+    for (Py_ssize_t k = 0; moved > 0 && k < node_n_outputs(node); k++) {
+        int is_read = is_read_inside(push, node_output(node, k));
+        if (is_read < 0 || (is_read && PyList_Append(read, node_output(node, k)) < 0)) return -1;
+    }
+    return moved < 0 ? -1 : 0;
+}
+
+/* Moves what can move. The nodes of the body are looked at first, and edited afterwards: the list of nodes stays good. */
 static int push_nodes(Push *push)
 {
     PyObject *order = graph_toposort(push->body), *read = PyList_New(0);
@@ -131,15 +154,7 @@ static int push_nodes(Push *push)
         int moves = can_move(push, PyList_GET_ITEM(order, i));
         result = moves <= 0 ? moves : move_node(push, PyList_GET_ITEM(order, i));
     }
-    for (Py_ssize_t i = 0; result == 0 && push->n_moved > 0 && i < PyList_GET_SIZE(order); i++) {
-        PyObject *node = PyList_GET_ITEM(order, i);
-        int moved = PyDict_Contains(push->outer_of, node_output(node, 0));
-        if (moved < 0) result = -1;
-        for (Py_ssize_t k = 0; moved > 0 && result == 0 && k < node_n_outputs(node); k++) {
-            int is_read = is_read_inside(push, node_output(node, k));
-            result = is_read <= 0 ? is_read : PyList_Append(read, node_output(node, k));
-        }
-    }
+    for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(order); i++) result = collect_results(push, PyList_GET_ITEM(order, i), read);
     for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(read); i++) result = add_non_seq(push, PyList_GET_ITEM(read, i));
     Py_XDECREF(read);
     Py_XDECREF(order);
@@ -190,8 +205,8 @@ static int push_body(Push *push)
 {
     if ((push->body = scan_body_new(push->node, push->context)) == NULL) return -1;
     if (safe_init(&push->inner, push->body, push->context->state) < 0) return -1;
-    if ((push->outer_of = PyDict_New()) == NULL || (push->new_inputs = PyList_New(0)) == NULL) return -1;
-    if ((push->new_outers = PyList_New(0)) == NULL || start_with_non_seqs(push) < 0) return -1;
+    if ((push->outer_of = PyDict_New()) == NULL || (push->computed = PySet_New(NULL)) == NULL) return -1;
+    if ((push->new_inputs = PyList_New(0)) == NULL || (push->new_outers = PyList_New(0)) == NULL || start_with_non_seqs(push) < 0) return -1;
     if (push_nodes(push) < 0) return -1;
     return PyList_GET_SIZE(push->new_inputs) == 0 ? 0 : replace_loop(push);
 }
@@ -202,10 +217,11 @@ static Py_ssize_t push_node(Push *push)
     Py_ssize_t result = scan_layout_init(&push->layout, push->node);
     if (result == 0 && !push->layout.has_mit_mot && push->layout.n_non_seqs > 0) {
         result = push_body(push);
-        if (result > 0) result = push->n_moved;
+        if (result > 0) result = PySet_GET_SIZE(push->computed);
     }
     Py_XDECREF(push->new_outers);
     Py_XDECREF(push->new_inputs);
+    Py_XDECREF(push->computed);
     Py_XDECREF(push->outer_of);
     safe_clear(&push->inner);
     Py_XDECREF((PyObject *)push->body);
