@@ -1,10 +1,10 @@
-/* Folding a block of adjacent elements into one, in the documented order.
+/* Folding a block of adjacent elements into one, in the documented order, and running folds.
  *
  * Relies on: kernels.h. Relied on by: vm (reductions). */
 #include "math/kernels.h"
 
 /* Sums and products: eight accumulators, so that the order is one that vector instructions can follow. */
-#define DEFINE_FOLD8(NAME, TYPE, T, COMBINE)                                                    \
+#define DEFINE_FOLD8(NAME, TYPE, T, COMBINE)                   \
     static void NAME##_##TYPE(int64_t n, const char *data, char *result)                        \
     {                                                                                           \
         const T *x = (const T *)(const void *)data;                                             \
@@ -60,14 +60,14 @@
 #define OR_WHOLE(T, a, b) ((T)((a) | (b)))
 
 #define WHOLE_ROWS(FOLD8, FOLD1, TYPE, T)       \
-    FOLD8(ADD, TYPE, T, SUM_WHOLE)              \
+    FOLD8(ADD, TYPE, T, SUM_WHOLE)                  \
     FOLD8(MUL, TYPE, T, PRODUCT_WHOLE)              \
     FOLD1(MAXIMUM, TYPE, T, MAX_ANY)            \
     FOLD1(MINIMUM, TYPE, T, MIN_ANY)            \
     FOLD1(AND, TYPE, T, AND_WHOLE)              \
     FOLD1(OR, TYPE, T, OR_WHOLE)
 #define FLOAT_ROWS(FOLD8, FOLD1, TYPE, T)       \
-    FOLD8(ADD, TYPE, T, SUM_FLOAT)              \
+    FOLD8(ADD, TYPE, T, SUM_FLOAT)                  \
     FOLD8(MUL, TYPE, T, PRODUCT_FLOAT)              \
     FOLD1(MAXIMUM, TYPE, T, MAX_ANY)            \
     FOLD1(MINIMUM, TYPE, T, MIN_ANY)
@@ -78,8 +78,8 @@
     FOLD1(MINIMUM, BOOL, uint8_t, PRODUCT_BOOL)     \
     FOLD1(AND, BOOL, uint8_t, PRODUCT_BOOL)         \
     FOLD1(OR, BOOL, uint8_t, SUM_BOOL)          \
-    FOLD8(ADD, COMPLEX64, Complex64, SUM_COMPLEX)   \
-    FOLD8(MUL, COMPLEX64, Complex64, PRODUCT_COMPLEX)   \
+    FOLD8(ADD, COMPLEX64, Complex64, SUM_COMPLEX) \
+    FOLD8(MUL, COMPLEX64, Complex64, PRODUCT_COMPLEX) \
     FOLD8(ADD, COMPLEX128, Complex128, SUM_COMPLEX) \
     FOLD8(MUL, COMPLEX128, Complex128, PRODUCT_COMPLEX)
 
@@ -96,4 +96,60 @@ static const FoldKernel folds[N_SCALARS][N_DTYPES] = {
     FOR_SIGNED(WHOLE_ENTRIES) FOR_UNSIGNED(WHOLE_ENTRIES) FOR_REAL(FLOAT_ENTRIES) OTHER_ROWS(ENTRY, ENTRY)
 };
 
+/* The running folds of the same operations. */
+#define DEFINE_RUNNING(NAME, TYPE, T, COMBINE)                                                  \
+    static void running_##NAME##_##TYPE(int64_t n, char *data, int64_t stride)                  \
+    {                                                                                           \
+        if (n < 1) {                                                                            \
+            return;                                                                             \
+        }                                                                                       \
+        T sum = *(const T *)(const void *)data;                                                 \
+        for (int64_t i = 1; i < n; i++) {                                                       \
+            data += stride;                                                                     \
+            sum = COMBINE(T, sum, *(const T *)(const void *)data);                              \
+            *(T *)(void *)data = sum;                                                           \
+        }                                                                                       \
+    }
+#define NO_RUNNING(NAME, TYPE, T, COMBINE)
+#define DEFINE_WHOLE_RUNNING(TYPE, T, WIDE) WHOLE_ROWS(DEFINE_RUNNING, NO_RUNNING, TYPE, T)
+#define DEFINE_FLOAT_RUNNING(TYPE, T, S) FLOAT_ROWS(DEFINE_RUNNING, NO_RUNNING, TYPE, T)
+FOR_SIGNED(DEFINE_WHOLE_RUNNING)
+FOR_UNSIGNED(DEFINE_WHOLE_RUNNING)
+FOR_REAL(DEFINE_FLOAT_RUNNING)
+OTHER_ROWS(DEFINE_RUNNING, DEFINE_RUNNING)
+
+#define RUNNING_ENTRY(NAME, TYPE, ...) [SCALAR_##NAME][DTYPE_##TYPE] = running_##NAME##_##TYPE,
+#define WHOLE_RUNNING(TYPE, T, WIDE) WHOLE_ROWS(RUNNING_ENTRY, NO_RUNNING, TYPE, T)
+#define FLOAT_RUNNING(TYPE, T, S) FLOAT_ROWS(RUNNING_ENTRY, NO_RUNNING, TYPE, T)
+static const RunningKernel runnings[N_SCALARS][N_DTYPES] = {
+    FOR_SIGNED(WHOLE_RUNNING) FOR_UNSIGNED(WHOLE_RUNNING) FOR_REAL(FLOAT_RUNNING) OTHER_ROWS(RUNNING_ENTRY, RUNNING_ENTRY)
+};
+
+RunningKernel math_running(int scalar, int compute) { return runnings[scalar][compute]; }
+
 FoldKernel math_fold(int scalar, int compute) { return folds[scalar][compute]; }
+
+#define DEFINE_LARGEST(TYPE, T, OTHER)                                                                                      \
+    static void largest_##TYPE(int64_t n, const char *data, int64_t stride, int64_t first, char *best, int64_t *index)      \
+    {                                                                                                                       \
+        T largest = *index < 0 ? (T)0 : *(const T *)(const void *)best;                                                     \
+        for (int64_t i = 0; i < n; i++, data += stride) {                                                                   \
+            const T x = *(const T *)(const void *)data;                                                                     \
+            if (*index < 0 || x > largest || (x != x && largest == largest)) {                                              \
+                largest = x;                                                                                                \
+                *index = first + i;                                                                                         \
+            }                                                                                                               \
+        }                                                                                                                   \
+        *(T *)(void *)best = largest;                                                                                       \
+    }
+DEFINE_LARGEST(BOOL, uint8_t, )
+FOR_SIGNED(DEFINE_LARGEST)
+FOR_UNSIGNED(DEFINE_LARGEST)
+FOR_REAL(DEFINE_LARGEST)
+
+#define LARGEST_ENTRY(TYPE, T, OTHER) [DTYPE_##TYPE] = largest_##TYPE,
+static const LargestKernel largests[N_DTYPES] = {
+    LARGEST_ENTRY(BOOL, uint8_t, ) FOR_SIGNED(LARGEST_ENTRY) FOR_UNSIGNED(LARGEST_ENTRY) FOR_REAL(LARGEST_ENTRY)
+};
+
+LargestKernel math_largest(int dtype) { return largests[dtype]; }

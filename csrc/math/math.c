@@ -24,24 +24,32 @@ MapKernel math_kernel(int scalar, int compute)
     return NULL;
 }
 
-#define HAS_ZERO(c_type)                                    \
-    for (int64_t i = 0; i < n; i++, data += stride) {       \
-        if (*(const c_type *)(const void *)data == 0) {     \
-            return true;                                    \
-        }                                                   \
-    }                                                       \
-    return false
+#define DEFINE_FIND_ZERO(c_type)                                                                \
+    static void find_zero_##c_type(int64_t n, char *const *args, const int64_t *strides)        \
+    {                                                                                           \
+        const char *data = args[0];                                                             \
+        int found = 0;                                                                          \
+        for (int64_t i = 0; i < n; i++, data += strides[0]) {                                   \
+            found |= *(const c_type *)(const void *)data == 0;                                  \
+        }                                                                                       \
+        *(uint8_t *)args[1] = (uint8_t)(found | *(uint8_t *)args[1]);                           \
+    }
 
-bool math_has_zero(int dtype, int64_t n, const char *data, int64_t stride)
+DEFINE_FIND_ZERO(uint8_t)
+DEFINE_FIND_ZERO(uint16_t)
+DEFINE_FIND_ZERO(uint32_t)
+DEFINE_FIND_ZERO(uint64_t)
+
+MapKernel math_find_zero(int dtype)
 {
     switch (dtype_bytes((DType)dtype)) {
     case 1:
-        HAS_ZERO(uint8_t);
+        return find_zero_uint8_t;
     case 2:
-        HAS_ZERO(uint16_t);
+        return find_zero_uint16_t;
     case 4:
-        HAS_ZERO(uint32_t);
+        return find_zero_uint32_t;
     default:
-        HAS_ZERO(uint64_t);
+        return find_zero_uint64_t;
     }
 }

@@ -7,7 +7,6 @@
 #ifndef PYSCAN_MATH_MATH_H
 #define PYSCAN_MATH_MATH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/array.h"
@@ -24,8 +23,9 @@ MapKernel math_kernel(int scalar, int compute);
  * out of range becomes the integer type's bits of INT_MIN). Never NULL. */
 MapKernel math_cast(int from, int to);
 
-/* Whether one of n elements of an integer type is zero: to be asked of the divisors before FLOOR_DIVIDE and MOD. */
-bool math_has_zero(int dtype, int64_t n, const char *data, int64_t stride);
+/* Of an integer type: a kernel that leaves its output, a byte, alone or sets it to 1 if an element of the input is zero
+ * (the output's stride is 0). To be asked of the divisors before FLOOR_DIVIDE and MOD. */
+MapKernel math_find_zero(int dtype);
 
 /* Folds 1 <= n <= MATH_FOLD_BLOCK adjacent elements into one, in the documented order: fewer than eight from the first
  * on; otherwise element i into accumulator i % 8, these as ((0+1)+(2+3))+((4+5)+(6+7)), then what is left over one by
@@ -33,5 +33,14 @@ bool math_has_zero(int dtype, int64_t n, const char *data, int64_t stride);
 enum { MATH_FOLD_BLOCK = 128 };
 typedef void (*FoldKernel)(int64_t n, const char *data, char *result);
 FoldKernel math_fold(int scalar, int compute);
+
+/* Replaces each of n elements by the fold of those up to it, from the first on (ADD and MUL). NULL when there is none. */
+typedef void (*RunningKernel)(int64_t n, char *data, int64_t stride);
+RunningKernel math_running(int scalar, int compute);
+
+/* Looks for the largest of n elements of a real type, the first of equal ones; the first NaN beats all. best and *index
+ * hold the largest so far, of those before number `first`; *index is -1 when there is none yet. NULL for complex types. */
+typedef void (*LargestKernel)(int64_t n, const char *data, int64_t stride, int64_t first, char *best, int64_t *index);
+LargestKernel math_largest(int dtype);
 
 #endif
