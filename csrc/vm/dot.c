@@ -1,0 +1,162 @@
+/* Products of vectors and matrices.
+ *
+ * Each element is the sum over k in the order 0, 1, 2, ... of a[k] * b[k], multiplied and added separately. Products of
+ * more than OWN_PRODUCTS terms go to the host, if it takes them. Relies on: frame.h. Relied on by: vm.c. */
+#include <stddef.h>
+#include <string.h>
+
+#include "vm/frame.h"
+
+enum { OWN_PRODUCTS = 32768 };
+
+/* a is m by k, b is k by n, out is m by n; strides in bytes, of rows and of columns. */
+typedef struct Product {
+    int64_t m, n, k;
+    const char *a, *b;
+    char *out;
+    int64_t a_strides[2], b_strides[2];
+    int64_t out_step; /* from row to row; a row is contiguous */
+} Product;
+
+typedef struct Complex64 { float re, im; } Complex64;
+typedef struct Complex128 { double re, im; } Complex128;
+
+#define AT(T, base, offset) (*(T *)(void *)((char *)(base) + (offset)))
+#define MULTIPLY_WHOLE(T, a, b) ((T)((uint64_t)(a) * (uint64_t)(b)))
+#define ADD_WHOLE(T, a, b) ((T)((uint64_t)(a) + (uint64_t)(b)))
+#define MULTIPLY_BOOL(T, a, b) ((T)(((a) != 0) & ((b) != 0)))
+#define ADD_BOOL(T, a, b) ((T)((a) | (b)))
+#define MULTIPLY_REAL(T, a, b) ((a) * (b))
+#define ADD_REAL(T, a, b) ((a) + (b))
+#define MULTIPLY_COMPLEX(T, a, b) ((T){(a).re * (b).re - (a).im * (b).im, (a).re * (b).im + (a).im * (b).re})
+#define ADD_COMPLEX(T, a, b) ((T){(a).re + (b).re, (a).im + (b).im})
+
+/* One row of the result. With several columns all of them grow together, so that the inner loop has no chain; with one,
+ * its sum stays in a register. k is at least 1. */
+#define DEFINE_ROW(TYPE, T, MULTIPLY, ADD)                                                                          \
+    static void dot_row_##TYPE(const Product *p, const char *a, char *out)                                          \
+    {                                                                                                               \
+        const int64_t a_step = p->a_strides[1], b_step = p->b_strides[0], b_next = p->b_strides[1];                 \
+        if (p->n == 1) {                                                                                            \
+            const char *b = p->b;                                                                                   \
+            T sum = MULTIPLY(T, AT(const T, a, 0), AT(const T, b, 0));                                              \
+            for (int64_t k = 1; k < p->k; k++) {                                                                    \
+                const T term = MULTIPLY(T, AT(const T, a, k * a_step), AT(const T, b, k * b_step));                 \
+                sum = ADD(T, sum, term);                                                                            \
+            }                                                                                                       \
+            AT(T, out, 0) = sum;                                                                                    \
+            return;                                                                                                 \
+        }                                                                                                           \
+        for (int64_t k = 0; k < p->k; k++) {                                                                        \
+            const T x = AT(const T, a, k * a_step);                                                                 \
+            const char *b = p->b + k * b_step;                                                                      \
+            T *row = (T *)(void *)out;                                                                              \
+            if (k == 0) {                                                                                           \
+                for (int64_t j = 0; j < p->n; j++) {                                                                \
+                    row[j] = MULTIPLY(T, x, AT(const T, b, j * b_next));                                            \
+                }                                                                                                   \
+            } else if (b_next == (int64_t)sizeof(T)) {                                                              \
+                const T *adjacent = (const T *)(const void *)b;                                                     \
+                for (int64_t j = 0; j < p->n; j++) {                                                                \
+                    const T term = MULTIPLY(T, x, adjacent[j]);                                                     \
+                    row[j] = ADD(T, row[j], term);                                                                  \
+                }                                                                                                   \
+            } else {                                                                                                \
+                for (int64_t j = 0; j < p->n; j++) {                                                                \
+                    const T term = MULTIPLY(T, x, AT(const T, b, j * b_next));                                      \
+                    row[j] = ADD(T, row[j], term);                                                                  \
+                }                                                                                                   \
+            }                                                                                                       \
+        }                                                                                                           \
+    }
+
+#define DOT_ROWS(ROW)                                           \
+    ROW(BOOL, uint8_t, MULTIPLY_BOOL, ADD_BOOL)                 \
+    ROW(INT8, int8_t, MULTIPLY_WHOLE, ADD_WHOLE)                \
+    ROW(INT16, int16_t, MULTIPLY_WHOLE, ADD_WHOLE)              \
+    ROW(INT32, int32_t, MULTIPLY_WHOLE, ADD_WHOLE)              \
+    ROW(INT64, int64_t, MULTIPLY_WHOLE, ADD_WHOLE)              \
+    ROW(UINT8, uint8_t, MULTIPLY_WHOLE, ADD_WHOLE)              \
+    ROW(UINT16, uint16_t, MULTIPLY_WHOLE, ADD_WHOLE)            \
+    ROW(UINT32, uint32_t, MULTIPLY_WHOLE, ADD_WHOLE)            \
+    ROW(UINT64, uint64_t, MULTIPLY_WHOLE, ADD_WHOLE)            \
+    ROW(FLOAT32, float, MULTIPLY_REAL, ADD_REAL)                \
+    ROW(FLOAT64, double, MULTIPLY_REAL, ADD_REAL)               \
+    ROW(COMPLEX64, Complex64, MULTIPLY_COMPLEX, ADD_COMPLEX)    \
+    ROW(COMPLEX128, Complex128, MULTIPLY_COMPLEX, ADD_COMPLEX)
+DOT_ROWS(DEFINE_ROW)
+
+typedef void (*RowKernel)(const Product *product, const char *a, char *out);
+#define ROW_ENTRY(TYPE, T, MULTIPLY, ADD) [DTYPE_##TYPE] = dot_row_##TYPE,
+static const RowKernel row_kernels[N_DTYPES] = {DOT_ROWS(ROW_ENTRY)};
+
+static int multiply_own(const Product *product, DType dtype, Run *run)
+{
+    for (int64_t i = 0; i < product->m; i++) {
+        char *out = product->out + i * product->out_step;
+
+        if (product->k == 0) {
+            memset(out, 0, (size_t)(product->n * dtype_bytes(dtype)));
+        } else if (product->n > 0) {
+            row_kernels[dtype](product, product->a + i * product->a_strides[0], out);
+        }
+        if (run_spend(run, product->n * product->k + 8) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int refuse_shapes(const Array *a, const Array *b, Run *run)
+{
+    Status *status = run->status;
+    int axis_b = b->ndim == 2 ? 0 : b->ndim - 1;
+
+    status_fail_shapes(status, STATUS_DOT_SHAPE, a->ndim, a->shape, b->ndim, b->shape);
+    status->a = a->shape[a->ndim - 1];
+    status->b = b->shape[axis_b];
+    status->c = a->ndim - 1;
+    status->d = axis_b;
+    return -1;
+}
+
+/* Whether the product has at most OWN_PRODUCTS terms; the lengths may be too large to multiply. */
+static bool is_small(const Product *product)
+{
+    return product->m == 0 || product->n == 0 || product->k == 0
+        || (product->m <= OWN_PRODUCTS && product->n <= OWN_PRODUCTS && product->k <= OWN_PRODUCTS
+            && product->m * product->n <= OWN_PRODUCTS / product->k);
+}
+
+int run_dot(Frame *frame, const Step *step, Run *run)
+{
+    const Array *a = frame->arrays[step->src[0]], *b = frame->arrays[step->src[1]];
+    Array view, *dst;
+    int64_t shape[2];
+    int ndim = 0;
+    Product product = {.m = 1, .n = 1, .k = a->shape[a->ndim - 1], .a = a->data, .b = b->data};
+
+    if (product.k != b->shape[0]) {
+        return refuse_shapes(a, b, run);
+    }
+    if (a->ndim == 2) {
+        shape[ndim++] = product.m = a->shape[0];
+        product.a_strides[0] = a->strides[0];
+    }
+    if (b->ndim == 2) {
+        shape[ndim++] = product.n = b->shape[1];
+        product.b_strides[1] = b->strides[1];
+    }
+    product.a_strides[1] = a->strides[a->ndim - 1];
+    product.b_strides[0] = b->strides[0];
+    dst = frame_result(frame, step->dst[0], shape, &view, run);
+    if (dst == NULL) {
+        return -1;
+    }
+    product.out = dst->data;
+    product.out_step = product.n * dtype_bytes(dst->dtype);
+    if (run->host->product != NULL && !is_small(&product)) {
+        return run->host->product(run->host->self, dst, a, b, run->status) < 0 ? -1 : run_check(run);
+    }
+    return multiply_own(&product, dst->dtype, run);
+}

@@ -1,0 +1,155 @@
+/* I_DRAW: shapes of draws, copies of streams for draws that are not in place, and the choice of who draws.
+ *
+ * Relies on: random. Relied on by: vm.c. */
+#include <stddef.h>
+#include <string.h>
+
+#include "random/draw.h"
+#include "vm/frame.h"
+
+/* Asked in the middle of long draws: the clock decides whether the host is asked. */
+static int ask(void *self) { return run_check(self); }
+
+static int refuse_shapes(int ndim, const int64_t *shape, const Array *param, Run *run)
+{
+    return status_fail_shapes(run->status, STATUS_DRAW_SHAPE, ndim, shape, param->ndim, param->shape);
+}
+
+/* Widens shape by the parameter's batch axes. */
+static int broadcast_param(int ndim, int64_t *shape, const Array *param, int batch, Run *run)
+{
+    for (int own = 0; own < batch; own++) {
+        int axis = own + ndim - batch;
+
+        if (param->shape[own] == 1 || param->shape[own] == shape[axis]) {
+            continue;
+        }
+        if (shape[axis] != 1) {
+            return refuse_shapes(ndim, shape, param, run);
+        }
+        shape[axis] = param->shape[own];
+    }
+    return 0;
+}
+
+/* The shape asked for, to which every parameter must broadcast. */
+static int read_size(const Array *size, int ndim, int64_t *shape, Run *run)
+{
+    if (size->shape[0] != ndim) {
+        return status_fail_text(run->status, STATUS_DOMAIN, "the length of size differs from the rank of the draws");
+    }
+    for (int i = 0; i < ndim; i++) {
+        shape[i] = *(const int64_t *)(const void *)(size->data + i * size->strides[0]);
+        if (shape[i] < 0) {
+            return status_fail(run->status, STATUS_NEGATIVE_SIZE);
+        }
+    }
+    return 0;
+}
+
+static int find_shape(Frame *frame, const Step *step, int n_params, const Array *params, int64_t *shape, Run *run)
+{
+    const Instr *instr = step->instr;
+    int ndim = frame->program->values[step->dst[1]].ndim;
+    bool has_size = instr_aux(frame->program, instr)[0] != 0;
+    Array asked;
+
+    for (int i = 0; i < ndim; i++) {
+        shape[i] = 1;
+    }
+    if (has_size && read_size(frame->arrays[step->src[1]], ndim, shape, run) < 0) {
+        return -1;
+    }
+    asked.ndim = ndim;
+    memcpy(asked.shape, shape, (size_t)ndim * sizeof(int64_t));
+    for (int i = 0; i < n_params; i++) {
+        Array batch = params[i];
+
+        batch.ndim -= dist_param_ndim(instr->fn, i);
+        if (has_size ? batch.ndim > ndim || !can_broadcast(&batch, &asked) : false) {
+            return refuse_shapes(ndim, shape, &params[i], run);
+        }
+        if (!has_size && broadcast_param(ndim, shape, &params[i], batch.ndim, run) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The stream to draw on: the source's itself, or this instruction's copy of it. */
+static Stream *choose_stream(Frame *frame, const Step *step, Run *run)
+{
+    Stream *stream = frame->pointers[step->src[0]];
+
+    if ((step->instr->flags & INSTR_INPLACE) == 0) {
+        Stream *scratch = frame->scratch[step->dst[0]];
+
+        if (frame_copy_stream(scratch, stream, run) < 0) {
+            return NULL;
+        }
+        run->counters->scratch_copies++;
+        stream = scratch;
+    }
+    frame->pointers[step->dst[0]] = stream;
+    return stream;
+}
+
+static int draw_by_host(Frame *frame, const Step *step, Stream *stream, Run *run)
+{
+    const VmHost *host = run->host;
+
+    if (host->draw == NULL) {
+        return status_fail_text(run->status, STATUS_BAD_PROGRAM, "a draw must go through the generator's method, but the host cannot");
+    }
+    return host->draw(host->self, frame, step->instr, stream, run->status) < 0 ? -1 : run_check(run);
+}
+
+int run_draw(Frame *frame, const Step *step, Run *run)
+{
+    const Instr *instr = step->instr;
+    const Dists *dists = &run->host->dists;
+    const int32_t *src = step->src + (instr_aux(frame->program, instr)[0] != 0 ? 2 : 1);
+    int n_params = dist_n_params(instr->fn);
+    Array params[DRAW_MAX_PARAMS], view, *dst;
+    int64_t shape[ARRAY_MAX_NDIM];
+    DrawPoll poll = {.ask = ask, .self = run};
+    Stream *stream = choose_stream(frame, step, run);
+
+    if (stream == NULL) {
+        return -1;
+    }
+    if (stream->by_method || !dists_have(dists, instr->fn)) {
+        return draw_by_host(frame, step, stream, run);
+    }
+    for (int i = 0; i < n_params; i++) {
+        const Array *param = frame_operand(frame, src[i], &params[i]);
+        if (param != &params[i]) {
+            params[i] = *param;
+        }
+    }
+    if (find_shape(frame, step, n_params, params, shape, run) < 0) {
+        return -1;
+    }
+    dst = frame_result(frame, step->dst[1], shape, &view, run);
+    return dst == NULL ? -1 : draw_fill(dists, instr->fn, stream, dst, params, poll, run->status);
+}
+
+int run_draw_scalar(Frame *frame, const Step *step, Run *run)
+{
+    const Dists *dists = &run->host->dists;
+    const char *params[DRAW_MAX_PARAMS];
+    Stream *stream = *step->stream;
+    int32_t n_params = step->instr->n_src - 1;
+
+    if (stream->by_method || dists->functions[step->fn][0] == NULL) {
+        return run_draw(frame, step, run);
+    }
+    if ((stream = choose_stream(frame, step, run)) == NULL) {
+        return -1;
+    }
+    for (int32_t i = 0; i < n_params; i++) {
+        params[i] = *step->cells[i];
+    }
+    run->fuel -= STEP_DRAW_COST;
+    return draw_one(dists, step->fn, stream, *step->cells[n_params], params, run->status);
+}

@@ -1,0 +1,156 @@
+/* What the files of this room share: frames, resolved instructions, the state of a run, and one function an opcode.
+ *
+ * A function that can fail returns -1 with run->status filled.
+ * Relies on: vm.h, math. Relied on by: the files of this room. */
+#ifndef PYSCAN_VM_FRAME_H
+#define PYSCAN_VM_FRAME_H
+
+#include "math/math.h"
+#include "vm/vm.h"
+
+/* One run of a program, loops included. */
+typedef struct Run {
+    const VmHost *host;
+    Status *status;
+    Counters *counters;
+    int64_t fuel;      /* work left until the clock is read; see poll.c */
+    int64_t last_poll; /* nanoseconds */
+} Run;
+
+typedef union Register {
+    _Alignas(16) char bytes[DTYPE_MAX_BYTES];
+    double d;
+    int64_t l;
+} Register;
+
+/* An instruction with what can be found out before the first run. All codes but STEP_OTHER are fast forms of instructions
+ * whose operands are all scalars. The QUICK ones are single draws in place by functions of the shapes of dists.def. */
+typedef enum StepCode {
+    STEP_MAP1,
+    STEP_MAP2,
+    STEP_MAP3,
+    STEP_FOLD,
+    STEP_DIVIDE,
+    STEP_QUICK_D_D,
+    STEP_QUICK_D_DD,
+    STEP_QUICK_L_D,
+    STEP_QUICK_UNIFORM,
+    STEP_QUICK_BINOMIAL,
+    STEP_QUICK_BERNOULLI,
+    STEP_DRAW,
+    STEP_OTHER,
+    STEP_END /* after the last step of a list */
+} StepCode;
+
+enum { STEP_MAX_CELLS = 4, STEP_DRAW_COST = 100 };
+typedef struct Step {
+    StepCode code;
+    int32_t fn;
+    MapKernel kernel;             /* of MAP and CAST */
+    char **cells[STEP_MAX_CELLS]; /* of fast forms: where the addresses of the operands are, sources first */
+    void **stream, **next_stream; /* of DRAW */
+    const int32_t *dst, *src;
+    const Instr *instr;
+} Step;
+
+typedef struct LoopFrame LoopFrame;
+
+struct Frame {
+    const Program *program;
+    Step *steps;         /* all instructions in program order, then STEP_END; so are the other lists */
+    Step *once, *each;   /* of a loop's body: the invariant ones, and the others */
+    int32_t n_once, n_each;
+    /* By value number. A scalar is at addr, which for rows and fixed inputs points elsewhere than at its register. */
+    char **addr;
+    Register *registers;
+    Array **arrays;      /* NULL for what is not an array */
+    Array *array_memory;
+    void **pointers;     /* Stream *, borrowed; or an object, of which the frame holds one holder */
+    Stream **scratch;    /* owned, by the stream that a draw not in place makes; else NULL */
+    /* The frame holds every buffer here; arrays over them borrow it, so that a buffer with one holder is nobody else's. */
+    Buffer **storage;
+    LoopFrame **loops;
+    Counters *counters;  /* the top frame's */
+    Counters own_counters;
+    Array scalar_view;   /* what frame_array lends for a scalar */
+};
+
+/* poll.c: interrupts. */
+void run_start(Run *run, Frame *frame, const VmHost *host, Status *status);
+int run_check(Run *run);
+/* Accounts for work of about `cost` nanoseconds, at most 100 times as many. */
+static inline int run_spend(Run *run, int64_t cost) { return (run->fuel -= cost) >= 0 ? 0 : run_check(run); }
+
+/* frame.c. The array or, for a scalar, *view made to show it. */
+const Array *frame_operand(Frame *frame, int32_t value, Array *view);
+/* Makes the destination an array of that shape and gives its descriptor; for a scalar, *view over its register. */
+Array *frame_result(Frame *frame, int32_t value, const int64_t *shape, Array *view, Run *run);
+/* Makes the destination show `array`: the descriptor is copied, without a holder; for a scalar, the element is. */
+void frame_show(Frame *frame, int32_t value, const Array *array);
+/* Puts an object there, with a holder of its own, in place of the one before. */
+void frame_put_object(Frame *frame, int32_t value, void *object, const VmHost *host);
+/* As frame_reset, over the loops too; keep_bytes is what may be kept from here on. */
+void frame_reset_storage(Frame *frame, const VmHost *host, size_t *keep_bytes);
+/* A slot's buffer, made exclusive and n_bytes long at least; what was in it is lost. */
+Buffer *frame_slot(Frame *frame, int32_t slot, size_t n_bytes, Status *status);
+static inline int64_t frame_int64(const Frame *frame, int32_t value) { return *(const int64_t *)(const void *)frame->addr[value]; }
+
+/* vm.c. Steps once, in order; and a loop's steps until it ends. */
+int loop_run_steps(LoopFrame *loop_frame, Run *run);
+int frame_run_steps(Frame *frame, const Step *steps, Run *run);
+
+/* sweep.c: one kernel over arrays that broadcast. */
+enum { SWEEP_MAX_ARGS = 4 };
+typedef struct Sweep {
+    int n_args, ndim;
+    int64_t shape[ARRAY_MAX_NDIM];
+    int64_t strides[ARRAY_MAX_NDIM][SWEEP_MAX_ARGS];
+    char *data[SWEEP_MAX_ARGS];
+} Sweep;
+void sweep_start(Sweep *sweep, int ndim, const int64_t *shape);
+void sweep_add(Sweep *sweep, const Array *array);
+int sweep_run(Sweep *sweep, MapKernel kernel, Run *run);
+/* dst, of any type, becomes src broadcast to its shape; shapes were checked, and the two do not overlap. */
+int sweep_copy(const Array *dst, const Array *src, Run *run);
+/* Whether src can be broadcast to dst's shape: trailing axes equal or 1, further leading axes of src 1. */
+bool can_broadcast(const Array *src, const Array *dst);
+
+/* loop.c */
+int loop_frame_new(LoopFrame **result, Frame *around, const Loop *loop, Status *status);
+void loop_frame_free(LoopFrame *loop_frame);
+void loop_frame_reset(LoopFrame *loop_frame, const VmHost *host, size_t *keep_bytes);
+int frame_copy_stream(Stream *dst, const Stream *src, Run *run);
+
+/* One function an opcode. */
+int run_map(Frame *frame, const Step *step, Run *run);
+int run_cast(Frame *frame, const Step *step, Run *run);
+int run_reduce(Frame *frame, const Step *step, Run *run);
+int run_cumulate(Frame *frame, const Step *step, Run *run);
+int run_dot(Frame *frame, const Step *step, Run *run);
+int run_transpose(Frame *frame, const Step *step, Run *run);
+int run_reshape(Frame *frame, const Step *step, Run *run);
+int run_shape(Frame *frame, const Step *step, Run *run);
+int run_shape_at(Frame *frame, const Step *step, Run *run);
+int run_slice(Frame *frame, const Step *step, Run *run);
+int run_set_slice(Frame *frame, const Step *step, Run *run);
+int run_take(Frame *frame, const Step *step, Run *run);
+int run_set_take(Frame *frame, const Step *step, Run *run);
+int run_fill(Frame *frame, const Step *step, Run *run);
+int run_empty(Frame *frame, const Step *step, Run *run);
+int run_pack(Frame *frame, const Step *step, Run *run);
+int run_join(Frame *frame, const Step *step, Run *run);
+int run_arange(Frame *frame, const Step *step, Run *run);
+int run_copy(Frame *frame, const Step *step, Run *run);
+int run_alias(Frame *frame, const Step *step, Run *run);
+int run_check_shape(Frame *frame, const Step *step, Run *run);
+int run_assert(Frame *frame, const Step *step, Run *run);
+int run_draw(Frame *frame, const Step *step, Run *run);
+/* One draw from scalar parameters. */
+int run_draw_scalar(Frame *frame, const Step *step, Run *run);
+int run_loop(Frame *frame, const Step *step, Run *run);
+int run_call(Frame *frame, const Step *step, Run *run);
+
+/* The part of an array that slice entries choose; the int64 scalars they ask for are at src. */
+int slice_view(Frame *frame, const Array *array, int32_t n_entries, const int64_t *entries, const int32_t *src, Array *part, Run *run);
+
+#endif

@@ -1,0 +1,166 @@
+/* I_LOOP: runs a body over and over, and the frames that loops keep between calls.
+ *
+ * Instructions of the body that no step changes run once, before step 0. If one of them fails, step 0 runs whole in the
+ * order of the program, so that the failure reported is the one that comes first there.
+ * Relies on: loop.h. Relied on by: vm.c, frame.c. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "vm/loop.h"
+
+static void init_writer(Writer *writer, const Frame *body, int32_t inner_out, int32_t outer_out, int64_t past)
+{
+    const Value *value = &body->program->values[inner_out];
+
+    writer->inner_out = inner_out;
+    writer->outer_out = outer_out;
+    writer->past = past;
+    writer->is_scalar = value->value_class == VALUE_SCALAR;
+    writer->item_bytes = dtype_bytes((DType)value->dtype);
+}
+
+static int init_lists(LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+    size_t n_carries = (size_t)loop->n_carries, n_cursors = (size_t)loop->n_sequences + (size_t)loop->n_taps;
+
+    loop_frame->n_writers = loop->n_paths + loop->n_states;
+    if ((loop_frame->cursors = mem_calloc(n_cursors + 1, sizeof(Cursor))) == NULL
+        || (loop_frame->writers = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Writer))) == NULL
+        || (loop_frame->moves = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Move))) == NULL
+        || (loop_frame->handed = mem_calloc(2 * n_carries + 1, sizeof(void *))) == NULL
+        || (loop_frame->pool = mem_calloc(2 * n_carries + 1, sizeof(Stream *))) == NULL) {
+        return -1;
+    }
+    loop_frame->cursors_end = loop_frame->cursors + n_cursors;
+    loop_frame->chosen = loop_frame->handed + n_carries;
+    loop_frame->step_cost = 4 + 8 * (int64_t)loop_frame->body->n_each;
+    loop_frame->until = loop->until >= 0 ? &loop_frame->body->addr[loop->until] : NULL;
+    loop_frame->has_carries = loop_can_change_carries(loop);
+    for (size_t i = 0; i < 2 * n_carries; i++) {
+        if ((loop_frame->pool[i] = stream_new()) == NULL) {
+            return -1;
+        }
+    }
+    for (int32_t i = 0; i < loop->n_paths; i++) {
+        init_writer(&loop_frame->writers[i], loop_frame->body, loop->paths[i].inner_out, loop->paths[i].outer_out, 0);
+    }
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        init_writer(&loop_frame->writers[loop->n_paths + i], loop_frame->body, loop->states[i].inner_out, loop->states[i].outer_out,
+                    loop->states[i].past);
+    }
+    return 0;
+}
+
+/* *result is owned by `around` even when it is not complete: frame_free frees it. */
+int loop_frame_new(LoopFrame **result, Frame *around, const Loop *loop, Status *status)
+{
+    LoopFrame *loop_frame = mem_calloc(1, sizeof *loop_frame);
+
+    if (loop_frame == NULL) {
+        return status_fail(status, STATUS_NO_MEMORY);
+    }
+    *result = loop_frame;
+    loop_frame->loop = loop;
+    loop_frame->around = around;
+    loop_frame->body = frame_new(loop->body, status);
+    if (loop_frame->body == NULL) {
+        return -1;
+    }
+    return init_lists(loop_frame) < 0 ? status_fail(status, STATUS_NO_MEMORY) : 0;
+}
+
+void loop_frame_free(LoopFrame *loop_frame)
+{
+    if (loop_frame == NULL) {
+        return;
+    }
+    for (int32_t i = 0; loop_frame->pool != NULL && i < 2 * loop_frame->loop->n_carries; i++) {
+        stream_free(loop_frame->pool[i]);
+    }
+    for (int32_t i = 0; loop_frame->writers != NULL && i < loop_frame->n_writers; i++) {
+        buffer_unref(loop_frame->writers[i].stage);
+    }
+    mem_free(loop_frame->pool);
+    mem_free(loop_frame->handed);
+    mem_free(loop_frame->moves);
+    mem_free(loop_frame->writers);
+    mem_free(loop_frame->cursors);
+    frame_free(loop_frame->body, NULL);
+    mem_free(loop_frame);
+}
+
+void loop_frame_reset(LoopFrame *loop_frame, const VmHost *host, size_t *keep_bytes)
+{
+    if (loop_frame->body != NULL) {
+        frame_reset_storage(loop_frame->body, host, keep_bytes);
+    }
+    for (int32_t i = 0; loop_frame->pool != NULL && i < 2 * loop_frame->loop->n_carries; i++) {
+        if (loop_frame->pool[i] != NULL) {
+            loop_frame->pool[i]->host = NULL;
+        }
+    }
+    for (int32_t i = 0; loop_frame->writers != NULL && i < loop_frame->n_writers; i++) {
+        Writer *writer = &loop_frame->writers[i];
+        if (writer->stage != NULL && writer->stage->n_bytes <= *keep_bytes) {
+            *keep_bytes -= writer->stage->n_bytes;
+        } else {
+            buffer_unref(writer->stage);
+            writer->stage = NULL;
+        }
+    }
+}
+
+/* A step is noted in front of those of the loops inside. */
+static void push_step(Status *status, int64_t step)
+{
+    int32_t n_kept = status->n_path < STATUS_MAX_DEPTH ? status->n_path : STATUS_MAX_DEPTH - 1;
+
+    memmove(status->path + 1, status->path, (size_t)n_kept * sizeof(int64_t));
+    status->path[0] = step;
+    status->n_path++;
+}
+
+/* Runs what no step changes. If that fails, step 0 is told to run everything. */
+static int run_once(LoopFrame *loop_frame, Run *run)
+{
+    Frame *body = loop_frame->body;
+
+    loop_frame->is_whole = false;
+    if (body->n_once == 0 || frame_run_steps(body, body->once, run) == 0) {
+        return 0;
+    }
+    if (run->status->code == STATUS_INTERRUPTED) {
+        return -1;
+    }
+    status_clear(run->status);
+    loop_frame->is_whole = true;
+    return 0;
+}
+
+static int run_all(LoopFrame *loop_frame, Run *run)
+{
+    if (loop_frame->n_steps == 0) {
+        return 0;
+    }
+    return run_once(loop_frame, run) < 0 ? -1 : loop_run_steps(loop_frame, run);
+}
+
+int run_loop(Frame *frame, const Step *step, Run *run)
+{
+    LoopFrame *loop_frame = frame->loops[instr_aux(frame->program, step->instr)[0]];
+    int result;
+
+    loop_frame->body->counters = frame->counters;
+    if (loop_begin(loop_frame, run) < 0) {
+        return -1;
+    }
+    result = run_all(loop_frame, run);
+    run->counters->steps += loop_frame->n_done;
+    if (result < 0) {
+        push_step(run->status, loop_frame->n_done);
+        return -1;
+    }
+    return loop_finish(loop_frame, run);
+}

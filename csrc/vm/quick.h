@@ -1,0 +1,81 @@
+/* Single draws in the step loop, for the commonest shapes of distributions.
+ *
+ * Only parameters that are plainly right are drawn here, so that no check of random/ is made twice; all others, and
+ * all refusals, go the long way through draw_one. That way and this call the same function of the running NumPy.
+ * Relies on: random. Relied on by: vm.c (the loop), frame.c (which instructions). */
+#ifndef PYSCAN_VM_QUICK_H
+#define PYSCAN_VM_QUICK_H
+
+#include <string.h>
+
+#include "vm/frame.h"
+
+static inline double quick_double(const Step *step, int i)
+{
+    double x;
+    memcpy(&x, *step->cells[i], sizeof x);
+    return x;
+}
+
+static inline int64_t quick_int64(const Step *step, int i)
+{
+    int64_t x;
+    memcpy(&x, *step->cells[i], sizeof x);
+    return x;
+}
+
+/* The draw is stored in cell i, after the parameters. */
+static inline void store_double(const Step *step, int i, double x)
+{
+    memcpy(*step->cells[i], &x, sizeof x);
+}
+
+static inline void store_int64(const Step *step, int i, int64_t x)
+{
+    memcpy(*step->cells[i], &x, sizeof x);
+}
+
+/* By step code: whether the parameters are plainly right, and the draw. */
+static inline bool is_quick_D_D(const Step *step) { return quick_int64(step, 0) >= 0; }
+static inline void draw_D_D(const Step *step, Stream *stream, void *function)
+{
+    store_double(step, 1, ((double (*)(BitGen *, double))function)(stream->bitgen, quick_double(step, 0)));
+}
+
+static inline bool is_quick_D_DD(const Step *step) { return quick_int64(step, 1) >= 0; }
+static inline void draw_D_DD(const Step *step, Stream *stream, void *function)
+{
+    store_double(step, 2, ((double (*)(BitGen *, double, double))function)(stream->bitgen, quick_double(step, 0), quick_double(step, 1)));
+}
+
+static inline bool is_quick_L_D(const Step *step) { return quick_double(step, 0) > 0 && quick_double(step, 0) <= 1; }
+static inline void draw_L_D(const Step *step, Stream *stream, void *function)
+{
+    store_int64(step, 1, ((int64_t (*)(BitGen *, double))function)(stream->bitgen, quick_double(step, 0)));
+}
+
+static inline double quick_range(const Step *step) { return quick_double(step, 1) - quick_double(step, 0); }
+static inline bool is_quick_UNIFORM(const Step *step) { return quick_range(step) >= 0 && quick_range(step) <= 1e300; }
+static inline void draw_UNIFORM(const Step *step, Stream *stream, void *function)
+{
+    store_double(step, 2, ((double (*)(BitGen *, double, double))function)(stream->bitgen, quick_double(step, 0), quick_range(step)));
+}
+
+static inline bool is_probability(double p) { return p >= 0 && p <= 1; }
+static inline bool is_quick_BINOMIAL(const Step *step) { return quick_int64(step, 0) >= 0 && is_probability(quick_double(step, 1)); }
+static inline void draw_BINOMIAL(const Step *step, Stream *stream, void *function)
+{
+    int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))function;
+
+    store_int64(step, 2, binomial(stream->bitgen, quick_double(step, 1), quick_int64(step, 0), &stream->binomial));
+}
+
+static inline bool is_quick_BERNOULLI(const Step *step) { return is_probability(quick_double(step, 0)); }
+static inline void draw_BERNOULLI(const Step *step, Stream *stream, void *function)
+{
+    int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))function;
+
+    store_int64(step, 1, binomial(stream->bitgen, quick_double(step, 0), 1, &stream->binomial));
+}
+
+#endif
