@@ -3,6 +3,7 @@
  * Relies on: walk, dists.def, check_params. Relied on by: vm, bind. */
 #include "random/draw.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,43 +22,50 @@ typedef struct Source {
 /* Draws n elements to out; parameter i of element j is at params[i] + j * strides[i]. */
 typedef void (*Step)(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
 
-#define PARAM(type, i) (*(const type *)(const void *)(params[i] + j * strides[i]))
+#define PARAM(type, i) (*(const type *)(const void *)params[i])
 
-/* A step function: `type` of the result, `signature` of NumPy's function, `call` of it for element j. */
-#define STEP(NAME, type, signature, call)                                                                                          \
-    static void step_##NAME(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n) \
-    {                                                                                                                      \
-        type(*function) signature = (type(*) signature)source->function;                                                   \
-        type *to = (type *)(void *)out;                                                                                    \
-                                                                                                                           \
-        for (int64_t j = 0; j < n; j++) {                                                                                  \
-            to[j] = call;                                                                                                  \
-        }                                                                                                                  \
+/* The loop and the single draw of a step, from its element function. */
+#define STEP_FROM_ELEMENT(NAME, type)                                                                                        \
+    static void step_##NAME(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n)   \
+    {                                                                                                                        \
+        type *to = (type *)(void *)out;                                                                                      \
+        const char *at[DRAW_MAX_PARAMS];                                                                                     \
+                                                                                                                             \
+        for (int64_t j = 0; j < n; j++) {                                                                                    \
+            for (int i = 0; i < DRAW_MAX_PARAMS; i++) {                                                                      \
+                at[i] = params[i] + j * strides[i];                                                                          \
+            }                                                                                                                \
+            to[j] = element_##NAME(source, at);                                                                              \
+        }                                                                                                                    \
+    }                                                                                                                        \
+                                                                                                                             \
+    static inline void one_step_##NAME(const Source *source, const char *const *params, char *out)                           \
+    {                                                                                                                        \
+        *(type *)(void *)out = element_##NAME(source, params);                                                               \
     }
+
+/* A step function: `type` of the result, `signature` of NumPy's function, `call` of it for the element's parameters. */
+#define STEP(NAME, type, signature, call)                                                                                    \
+    static inline type element_##NAME(const Source *source, const char *const *params)                                       \
+    {                                                                                                                        \
+        type(*function) signature = (type(*) signature)source->function;                                                     \
+                                                                                                                             \
+        return call;                                                                                                         \
+    }                                                                                                                        \
+    STEP_FROM_ELEMENT(NAME, type)
 
 STEP(D_D, double, (BitGen *, double), function(source->bitgen, PARAM(double, 0)))
 STEP(D_DD, double, (BitGen *, double, double), function(source->bitgen, PARAM(double, 0), PARAM(double, 1)))
 STEP(L_D, int64_t, (BitGen *, double), function(source->bitgen, PARAM(double, 0)))
 /* low and the range */
 STEP(UNIFORM, double, (BitGen *, double, double), function(source->bitgen, PARAM(double, 0), PARAM(double, 1) - PARAM(double, 0)))
+/* offset, range, mask (only for the masked method, which a Generator does not use); unsigned and wrapping */
+STEP(INTEGERS, int64_t, (BitGen *, uint64_t, uint64_t, uint64_t, bool),
+     function(source->bitgen, PARAM(uint64_t, 0), PARAM(uint64_t, 1) - 1 - PARAM(uint64_t, 0), 0, false))
 /* p, n and what was remembered of the last p and n */
 STEP(BINOMIAL, int64_t, (BitGen *, double, int64_t, void *), function(source->bitgen, PARAM(double, 1), PARAM(int64_t, 0), source->memo))
 STEP(BERNOULLI, int64_t, (BitGen *, double, int64_t, void *), function(source->bitgen, PARAM(double, 0), 1, source->memo))
 STEP(HALFNORMAL, double, (BitGen *), fabs(function(source->bitgen)) * PARAM(double, 1) + PARAM(double, 0))
-
-/* Offset, range, mask (only for the masked method, which a Generator does not use); unsigned and wrapping. */
-static void step_INTEGERS(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
-{
-    uint64_t (*function)(BitGen *, uint64_t, uint64_t, uint64_t, bool)
-        = (uint64_t(*)(BitGen *, uint64_t, uint64_t, uint64_t, bool))source->function;
-    int64_t *to = (int64_t *)(void *)out;
-
-    for (int64_t j = 0; j < n; j++) {
-        uint64_t low = PARAM(uint64_t, 0), high = PARAM(uint64_t, 1);
-
-        to[j] = (int64_t)function(source->bitgen, low, high - 1 - low, 0, false);
-    }
-}
 
 static double category_at(const Source *source, const char *row, int64_t i)
 {
@@ -108,17 +116,13 @@ static int64_t find_category(const Source *source, const char *row, double u)
 }
 
 /* One uniform number for each element, by the generator's own next_double. */
-static void step_CATEGORICAL(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
+static int64_t element_CATEGORICAL(const Source *source, const char *const *params)
 {
-    int64_t *to = (int64_t *)(void *)out;
+    double u = source->bitgen->next_double(source->bitgen->state);
 
-    for (int64_t j = 0; j < n; j++) {
-        const char *row = params[0] + j * strides[0];
-        double u = source->bitgen->next_double(source->bitgen->state);
-
-        to[j] = source->has_negative ? bisect_category(source, row, u) : find_category(source, row, u);
-    }
+    return source->has_negative ? bisect_category(source, params[0], u) : find_category(source, params[0], u);
 }
+STEP_FROM_ELEMENT(CATEGORICAL, int64_t)
 
 static const Step steps[N_DISTS] = {
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, ...) step_##step,
@@ -126,19 +130,61 @@ static const Step steps[N_DISTS] = {
 #undef DIST
 };
 
+/* Whether a scalar parameter is good at first sight: above 0 and not above 1 (probabilities) or 10^18, which every check
+ * of that letter allows. Kind and check are constants where this is inlined. */
+static inline bool is_plain(char kind, char check, const char *at)
+{
+    double x;
+
+    if (check == '.' || check == '\0') {
+        return true;
+    }
+    x = kind == 'l' ? (double)*(const int64_t *)(const void *)at : *(const double *)(const void *)at;
+    return x > 0.0 && x <= (check == 'p' || check == 'q' ? 1.0 : 1e18);
+}
+
+/* The same for a pair of bounds: a finite range above 0, a low below its high. */
+static inline bool is_plain_pair(Checker checker, const char *const *params)
+{
+    if (checker == CHECKER_RANGE) {
+        double range = PARAM(double, 1) - PARAM(double, 0);
+
+        return range > 0.0 && range <= DBL_MAX;
+    }
+    return checker != CHECKER_BOUNDS || PARAM(int64_t, 0) < PARAM(int64_t, 1);
+}
+
+#define IS_PLAIN(kinds, checks, i) (sizeof(checks) <= (i) + 1 || is_plain(kinds[(i) % sizeof(kinds)], checks[(i) % sizeof(checks)], params[i]))
+
+/* A function for each distribution: what is constant in its row costs nothing in the step loop. Parameters that are not
+ * plain take the long way through params.c. */
+#define DIST(NAME, name, source, kinds, ndim_supp, dtype, params_text, step, symbol, symbol2, checker, checks, ...)          \
+    static int one_##NAME(const Dists *dists, Stream *stream, char *dst, const char *const *params, Status *status)          \
+    {                                                                                                                        \
+        const Source from = {.bitgen = stream->bitgen, .function = dists->functions[DIST_##NAME][0], .memo = &stream->binomial};\
+        bool is_plain_here = is_plain_pair(CHECKER_##checker, params) && IS_PLAIN(kinds, checks, 0)                          \
+            && IS_PLAIN(kinds, checks, 1) && IS_PLAIN(kinds, checks, 2) && IS_PLAIN(kinds, checks, 3);                       \
+                                                                                                                             \
+        if (!is_plain_here && params_check_scalars(DIST_##NAME, params, status) < 0) {                                       \
+            return -1;                                                                                                       \
+        }                                                                                                                    \
+        one_step_##step(&from, params, dst);                                                                                 \
+        return 0;                                                                                                            \
+    }
+#include "random/dists.def"
+#undef DIST
+
+static const DrawOne ones[N_DISTS] = {
+#define DIST(NAME, ...) one_##NAME,
+#include "random/dists.def"
+#undef DIST
+};
+
+DrawOne draw_one_function(int dist) { return ones[dist]; }
+
 int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char *const *params, Status *status)
 {
-    static const int64_t strides[DRAW_MAX_PARAMS] = {0};
-    Source source;
-
-    if (params_check_scalars(dist, params, status) < 0) {
-        return -1;
-    }
-    source.bitgen = stream->bitgen;
-    source.function = dists->functions[dist][0];
-    source.memo = &stream->binomial;
-    steps[dist](&source, params, strides, dst, 1);
-    return 0;
+    return ones[dist](dists, stream, dst, params, status);
 }
 
 static bool has_negative(const Array *p)

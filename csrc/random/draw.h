@@ -19,6 +19,9 @@ typedef struct DrawPoll {
 /* One element, for a distribution whose parameters are all of kind 'd' or 'l' and here scalars: params holds their
  * addresses, dst takes 8 bytes. dists_have(dists, dist) must hold. */
 int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char *const *params, Status *status);
+/* The function behind it, for a step loop that keeps it. */
+typedef int (*DrawOne)(const Dists *dists, Stream *stream, char *dst, const char *const *params, Status *status);
+DrawOne draw_one_function(int dist);
 
 /* Fills dst, which has its shape, is contiguous, and is float64 or int64 as dist_result_kind says. params[i] are of the
  * kinds of the row, with strides of their own; their batch axes (all but the vectors' last) broadcast to dst's shape,

@@ -11,8 +11,6 @@
 
 #include "random/walk.h"
 
-typedef enum Checker { CHECKER_EACH, CHECKER_LAST_FIRST, CHECKER_RANGE, CHECKER_BOUNDS, CHECKER_SCIPY } Checker;
-
 typedef struct ParamsRow {
     const char *kinds;
     int n_params;

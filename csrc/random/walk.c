@@ -37,8 +37,8 @@ void walk_init(Walk *walk, int ndim, const int64_t *shape, int n_operands, const
     walk->n_axes = 0;
     walk->n_operands = n_operands;
     walk->left = 1;
-    for (int i = 0; i < n_operands; i++) {
-        walk->at[i] = operands[i].data;
+    for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
+        walk->at[i] = operands[i < n_operands ? i : 0].data; /* those beyond stand still */
     }
     for (int axis = 0; axis < ndim; axis++) {
         int64_t strides[DRAW_MAX_PARAMS] = {0};
