@@ -7,8 +7,8 @@
 
 /* ---- the message ---- */
 
-/* Owned: a shape as Python writes it. */
-static PyObject *shape_text(int ndim, const int64_t *shape)
+/* Owned: a shape as Python writes it, or as NumPy's messages do: without blanks. */
+static PyObject *shape_text(int ndim, const int64_t *shape, bool as_numpy)
 {
     PyObject *tuple = PyTuple_New(ndim), *text;
 
@@ -23,13 +23,16 @@ static PyObject *shape_text(int ndim, const int64_t *shape)
     }
     text = PyObject_Repr(tuple);
     Py_DECREF(tuple);
+    if (text != NULL && as_numpy) Py_SETREF(text, PyObject_CallMethod(text, "replace", "ss", ", ", ","));
     return text;
 }
 
 /* Owned: the template with the Status's fields filled in; Python's own str.format does it. */
 static PyObject *message_text(const Status *status)
 {
-    PyObject *shape_a = shape_text(status->ndim_a, status->shape_a), *shape_b = shape_text(status->ndim_b, status->shape_b), *text = NULL;
+    bool as_numpy = status->code != STATUS_SHORT_SEQUENCE;
+    PyObject *shape_a = shape_text(status->ndim_a, status->shape_a, as_numpy), *text = NULL;
+    PyObject *shape_b = shape_text(status->ndim_b, status->shape_b, as_numpy);
     PyObject *template = PyUnicode_FromString(status_message(status->code)), *format = NULL, *keywords = NULL, *none = PyTuple_New(0);
 
     if (shape_a && shape_b && template && none)

@@ -193,9 +193,9 @@ class TensorOperators:
     def get_scalar_constant_value(self):
         return at.get_scalar_constant_value(self)
 
-    def compress(self, a, axis=None):
-        """The slices along `axis` where the mask `a` is true."""
-        return at.compress(self, a, axis=axis)
+    def compress(self, condition, axis=None):
+        """The slices along `axis` where the vector `condition` is true."""
+        return at.compress(condition, self, axis=axis)
 
     for _name in (
         "all any sum prod mean var std min max argmin argmax cumsum cumprod ptp sort argsort clip repeat round nonzero dot flatten "
