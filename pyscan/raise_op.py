@@ -55,7 +55,7 @@ class Assert(CheckAndRaise):
     --------
     >>> import pyscan.tensor as at
     >>> x = at.dscalar("x")
-    >>> Assert("x must be positive")(x, x > 0).owner.op
+    >>> print(Assert("x must be positive")(x, x > 0).owner.op)
     Assert{msg=x must be positive}
     """
 

@@ -1,7 +1,7 @@
 """Element types, scalar variables and the elementwise operations, one object for each row of the core's table.
 
 A scalar operation knows its name, how many inputs it takes and how the result's dtype follows from theirs; it computes
-nothing. `pyscan.tensor.elemwise.Elemwise` makes tensor operations of them. Relies on `_core` alone.
+nothing. `pyscan.tensor.elemwise.Elemwise` makes tensor operations of them. Relies on `_core` and `config`.
 
 Examples
 --------
@@ -14,12 +14,14 @@ Examples
 
 from __future__ import annotations
 
+import struct
 from functools import lru_cache
 
 import numpy as np
 
 from pyscan import _core
 from pyscan._core import Constant, Type, Variable
+from pyscan.config import config
 
 # dtype name -> kind: 'b' boolean, 'i' signed, 'u' unsigned, 'f' real, 'c' complex
 dtype_kinds = {row["name"]: row["kind"] for row in _core.dtypes()}
@@ -70,9 +72,18 @@ def dtype_name(dtype):
 
 def float_x():
     """The configured default float dtype."""
-    from pyscan.config import config
-
     return config.floatX
+
+
+_float32 = struct.Struct("f")
+
+
+def _is_float32(value):
+    """Whether a Python float is a float32 exactly."""
+    try:
+        return _float32.unpack(_float32.pack(value))[0] == value
+    except OverflowError:
+        return False
 
 
 def autocast_dtype(value):
@@ -96,11 +107,7 @@ def autocast_dtype(value):
             return "uint64"
         raise OverflowError(f"The integer {value} does not fit into any dtype of at most 64 bits.")
     if isinstance(value, float):
-        if float_x() == "float32":
-            return "float32"
-        with np.errstate(over="ignore"):
-            exact = float(np.float32(value)) == value
-        return "float32" if exact else "float64"
+        return "float32" if config.floatX == "float32" or _is_float32(value) else "float64"
     return "complex128"
 
 

@@ -260,7 +260,7 @@ def sum(input, axis=None, dtype=None, keepdims=False, acc_dtype=None):
     Examples
     --------
     >>> import pyscan.tensor as at
-    >>> sum(at.fmatrix(), axis=0).owner.op
+    >>> print(sum(at.fmatrix(), axis=0).owner.op)
     Sum{axis=[0], acc_dtype=float64}
     """
     input = as_tensor_variable(input)

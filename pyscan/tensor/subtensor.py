@@ -247,7 +247,7 @@ def getitem(x, index):
     --------
     >>> import pyscan.tensor as at
     >>> x = at.dmatrix("x")
-    >>> x[0, 1:].owner.op
+    >>> print(x[0, 1:].owner.op)
     Subtensor{int64, int64::}
     """
     if not isinstance(index, tuple):
@@ -365,7 +365,7 @@ def set_subtensor(x, y, inplace=False, tolerate_inplace_aliasing=False):
     --------
     >>> import pyscan.tensor as at
     >>> v = at.dvector("v")
-    >>> set_subtensor(v[1:], 0.0).owner.op
+    >>> print(set_subtensor(v[1:], 0.0).owner.op)
     IncSubtensor{Set;int64::}
     """
     return inc_subtensor(x, y, inplace, set_instead_of_inc=True, tolerate_inplace_aliasing=tolerate_inplace_aliasing)

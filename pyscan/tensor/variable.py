@@ -278,6 +278,8 @@ def constant(x, name=None, ndim=None, dtype=None):
     NotImplementedError
         `Cannot convert ... to a tensor variable.`
     """
+    if type(x) in _NUMBERS and ndim is None and dtype is None:
+        return _number_constant(x, name)
     if isinstance(x, Constant):
         if name is None and ndim in (None, x.type.ndim) and dtype is None and isinstance(x.type, TensorType):
             return x
@@ -306,9 +308,23 @@ def constant(x, name=None, ndim=None, dtype=None):
     return TensorConstant(tensor_type(data.dtype.name, data.shape), data, name=name)
 
 
-def _number_data(x):
-    with np.errstate(over="ignore"):
-        return np.array(x, dtype=autocast_dtype(x))
+_NUMBERS = frozenset((int, float, complex))
+
+
+def _number_data(x, dtype=None):
+    """The 0-d array of a Python number; with floatX=float32 one that is too large becomes infinite without a warning."""
+    dtype = autocast_dtype(x) if dtype is None else dtype
+    if dtype == "float32" and abs(x) > _LARGEST_FLOAT32:
+        x = np.inf if x > 0 else -np.inf
+    return np.array(x, dtype=dtype)
+
+
+def _number_constant(x, name):
+    dtype = autocast_dtype(x)
+    return TensorConstant(tensor_type(dtype, ()), _number_data(x, dtype), name)
+
+
+_LARGEST_FLOAT32 = float(np.finfo("float32").max)
 
 
 def as_tensor_variable(x, name=None, ndim=None, dtype=None):
@@ -337,6 +353,8 @@ def as_tensor_variable(x, name=None, ndim=None, dtype=None):
     >>> at.as_tensor_variable([x, 1.0]).type
     TensorType(float64, (2,))
     """
+    if type(x) in _NUMBERS and ndim is None and dtype is None:
+        return _number_constant(x, name)
     if isinstance(x, Variable):
         kind = x.type
         if not isinstance(kind, TensorType):
