@@ -92,6 +92,7 @@ from pyscan.tensor.extra_ops import (
 )
 from pyscan.tensor.math import (
     abs,
+    abs_,
     add,
     all,
     allclose,

@@ -200,6 +200,8 @@ class Elemwise(Op):
         return self.name
 
     def __reduce__(self):
+        if elemwise_ops.get(self.scalar_op.name) is self:
+            return elemwise_op, (self.scalar_op.name,)
         return type(self), (self.scalar_op, self.inplace_pattern, self.name)
 
 
@@ -236,6 +238,11 @@ elemwise_ops = {
     for name, scalar_op in scalar_ops.items()
 }
 tensor_copy = elemwise_ops["identity"]
+
+
+def elemwise_op(name):
+    """The Elemwise of the scalar operation called `name`."""
+    return elemwise_ops[name]
 
 
 class PythonScalarOp(ScalarOp):

@@ -249,6 +249,8 @@ class TensorType(Type):
         return str(self)
 
     def __reduce__(self):
+        if type(self) is TensorType and self.name is None:
+            return tensor_type, (self.dtype, self.shape)
         return type(self), (self.dtype, self.shape, self.name)
 
 

@@ -109,6 +109,8 @@ class TensorOperators:
         return at.subtensor.getitem(self, index)
 
     def __iter__(self):
+        if self.type.ndim != 1:
+            raise TypeError("TensorType does not support iteration. Did you mean the function sum (or max) of pyscan.tensor, not Python's?")
         for i in range(at.get_vector_length(self)):
             yield self[i]
 

@@ -135,6 +135,10 @@ def test_operations_come_back_equal_from_pickling(operation):
     assert pickle.loads(pickle.dumps(operation)) == operation
 
 
+def test_the_operations_of_the_table_stay_the_same_objects():
+    assert pickle.loads(pickle.dumps(at.add)) is at.add and pickle.loads(pickle.dumps(scalar.exp)) is scalar.exp
+
+
 # --- DimShuffle ---
 
 

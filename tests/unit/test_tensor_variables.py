@@ -83,6 +83,8 @@ def test_variables_have_no_len_and_iterate_when_their_length_is_known():
     with pytest.raises(ValueError, match="Length of x cannot be determined"):
         list(x)
     assert len(list(at.dmatrix("m").shape)) == 2
+    with pytest.raises(TypeError, match="TensorType does not support iteration"):
+        sum(at.dmatrix())
 
 
 def test_arrays_and_numpy_functions_join_the_graph():
