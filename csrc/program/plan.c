@@ -119,6 +119,54 @@ void program_find_lives(const Program *program, const Loop *around, int32_t *las
     }
 }
 
+/* Whether all numbers of values and loops are those of items that there are, which is all that the plan relies on. */
+static bool has_sound_numbers(const Program *program, const Instr *instr)
+{
+    int32_t n = instr->n_dst + instr->n_src;
+
+    if (instr->opcode == I_LOOP) {
+        const int64_t *aux = instr_aux(program, instr);
+        const Loop *loop = program->loops + (instr->n_aux == 1 && aux[0] >= 0 && aux[0] < program->n_loops ? aux[0] : program->n_loops);
+
+        if (loop == program->loops + program->n_loops) {
+            return false;
+        }
+        for (int32_t i = 0; i < loop_n_dst(loop) + loop_n_src(loop); i++) {
+            int32_t number = i < loop_n_dst(loop) ? loop_dst(loop, i) : loop_src(loop, i - loop_n_dst(loop));
+
+            if (number < 0 || number >= program->n_values) {
+                return false;
+            }
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        int32_t number = instr_dst(program, instr)[i];
+
+        if (number < 0 || number >= program->n_values) {
+            return false;
+        }
+    }
+    return instr_alias(instr) == ALIAS_NEVER || (instr->n_dst > 0 && instr->n_src > 0);
+}
+
+static int expect_numbers(const Program *program, const Loop *around, Status *status)
+{
+    bool holds = true;
+
+    for (int32_t i = 0; holds && i < program->n_instrs; i++) {
+        holds = has_sound_numbers(program, &program->instrs[i]);
+    }
+    for (int32_t i = 0; holds && i < program->n_outputs; i++) {
+        holds = program->outputs[i] >= 0 && program->outputs[i] < program->n_values;
+    }
+    for (int32_t i = 0; holds && around != NULL && i < loop_n_inner_out(around); i++) {
+        int32_t number = loop_inner_out(around, i);
+
+        holds = number >= 0 && number < program->n_values;
+    }
+    return holds ? 0 : status_fail_text(status, STATUS_BAD_PROGRAM, "an operand or a result is not the number of a value or loop");
+}
+
 /* The slots while instructions are walked: the free ones as a stack, the busy ones in a list for each instruction that
  * frees them. */
 typedef struct Slots {
@@ -212,6 +260,9 @@ static int plan_program(Program *program, const Loop *around, Status *status)
 {
     Slots slots = {0};
 
+    if (expect_numbers(program, around, status) < 0) {
+        return -1;
+    }
     mark_values(program, around);
     if (slots_init(&slots, program, status) < 0) {
         return -1;

@@ -248,6 +248,9 @@ void frame_free(Frame *frame, const VmHost *host)
     for (int32_t i = 0; frame->scratch != NULL && i < frame->program->n_values; i++) {
         stream_free(frame->scratch[i]);
     }
+    for (int32_t i = 0; frame->storage != NULL && i < frame->program->n_storage; i++) {
+        buffer_unref(frame->storage[i]); /* empty ones, which a reset keeps */
+    }
     mem_free(frame->steps);
     mem_free(frame->loops);
     mem_free(frame->storage);

@@ -55,7 +55,7 @@ static inline void draw_L_D(const Step *step, Stream *stream, void *function)
 }
 
 static inline double quick_range(const Step *step) { return quick_double(step, 1) - quick_double(step, 0); }
-static inline bool is_quick_UNIFORM(const Step *step) { return quick_range(step) >= 0 && quick_range(step) <= 1e300; }
+static inline bool is_quick_UNIFORM(const Step *step) { return quick_range(step) > 0 && quick_range(step) <= 1e300; } /* a range of -0.0 is refused */
 static inline void draw_UNIFORM(const Step *step, Stream *stream, void *function)
 {
     store_double(step, 2, ((double (*)(BitGen *, double, double))function)(stream->bitgen, quick_double(step, 0), quick_range(step)));
