@@ -182,7 +182,7 @@ void pending_clear(Thunk *thunk, Pending *pending);
 /* ---- errors (errors.c) ---- */
 
 /* Raises what the Status says, with the node's text, place and step; for STATUS_PYTHON adds these to the exception that is set. */
-void errors_raise(Thunk *thunk, const Status *status);
+void errors_raise(Thunk *thunk, Call *call, const Status *status);
 /* MemoryError or SystemError for a Status from building. Returns -1. */
 int errors_raise_plain(const Status *status);
 

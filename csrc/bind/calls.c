@@ -358,6 +358,17 @@ fail:
     return NULL;
 }
 
+/* Makes the stream draw from the returned object, or from a copy when the Op may still hold that. */
+static int adopt_returned(Call *call, Stream *stream, PyObject *generator)
+{
+    bool is_ours = Py_REFCNT(generator) <= 2; /* the storage cell's and the caller's */
+    PyObject *own = is_ours ? Py_NewRef(generator) : bitgens_copy(call->state, generator, NULL);
+    int result = own == NULL ? -1 : streams_adopt(call, stream, own);
+
+    Py_XDECREF(own);
+    return result;
+}
+
 /* Takes a Generator that the Op returned. The words are copied into memory of this site, so that the object may go; the
  * first one is kept, for its class and seeds. */
 static int take_stream(CallBack *back, int32_t value, PyObject *generator)
@@ -383,7 +394,7 @@ static int take_stream(CallBack *back, int32_t value, PyObject *generator)
     if (stream == NULL) goto done;
     handle = stream->host;
     if (handle == NULL || handle->layout == NULL || Py_TYPE(handle->bit_generator) != Py_TYPE(bit_generator)) {
-        if (streams_adopt(call, stream, generator) < 0) goto done;
+        if (adopt_returned(call, stream, generator) < 0) goto done;
         handle = stream->host;
     }
     if (handle->layout != NULL) {
@@ -471,6 +482,7 @@ static int call_back(CallBack *back, Status *status)
     back->destroyed = read_destroyed(((Apply *)back->node)->op);
     if (back->destroyed == NULL || make_arguments(back) < 0 || streams_unlock(back->call) < 0) return -1;
     result = perform(back);
+    Py_CLEAR(back->inputs); /* so that what the Op returns is known to be nobody else's */
     if (streams_relock(back->call, back->moved, back->n_moved) < 0) result = -1;
     for (int32_t i = 0; result == 0 && i < back->instr->n_dst; i++) result = take_output(back, i, status);
     return result;

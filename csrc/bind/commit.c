@@ -131,6 +131,17 @@ static int prepare_update(Thunk *thunk, Call *call, Pending *pending, int32_t i)
     return pending->values[i] == NULL ? -1 : 0;
 }
 
+/* Cells are lists, which others can reach. */
+static int check_cells(Thunk *thunk)
+{
+    for (Py_ssize_t i = 0; i < thunk->n_updates; i++) {
+        if (PyList_GET_SIZE(PyTuple_GET_ITEM(thunk->cells, thunk->update_in[i])) == 1) continue;
+        PyErr_Format(PyExc_TypeError, "cell %d must be a list of one element", (int)thunk->update_in[i]);
+        return -1;
+    }
+    return 0;
+}
+
 int commit_prepare(Thunk *thunk, Call *call, Pending *pending)
 {
     size_t n = (size_t)thunk->n_updates;
@@ -147,7 +158,7 @@ int commit_prepare(Thunk *thunk, Call *call, Pending *pending)
     claim_own(thunk, call);
     for (int32_t i = 0; i < (int32_t)n; i++)
         if (prepare_update(thunk, call, pending, i) < 0) return -1;
-    return 0;
+    return check_cells(thunk); /* last: what ran before may have been a user's code */
 }
 
 /* Old values are given up by pending_clear, since their deallocation may run Python code: here nothing can. */

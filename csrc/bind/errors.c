@@ -118,8 +118,38 @@ static void append_types(PyObject **text, PyObject *node)
     append(text, PyUnicode_FromString("]"));
 }
 
+/* The failing instruction of the top level: the last one from the node (casts come before it). */
+static const Instr *find_instr(const Program *program, int32_t node)
+{
+    const Instr *found = NULL;
+
+    for (int32_t i = 0; i < program->n_instrs; i++)
+        if (program->instrs[i].node == node) found = &program->instrs[i];
+    return found;
+}
+
+/* Shapes of the instruction's operands, where the frame still shows them: not inside loops. */
+static void append_shapes(PyObject **text, const Thunk *thunk, Call *call, const Status *status)
+{
+    const Program *program = thunk->lowered.program;
+    const Instr *instr = status->n_path > 0 ? NULL : find_instr(program, status->node);
+    const char *separator = "";
+
+    if (instr == NULL || instr->opcode == I_LOOP) return;
+    append(text, PyUnicode_FromString("\nInputs shapes: ["));
+    for (int32_t i = 0; i < instr->n_src; i++) {
+        int32_t number = instr_src(program, instr)[i];
+        const Array *array = program->values[number].value_class <= VALUE_ARRAY ? frame_array(call->frame, number) : NULL;
+        PyObject *shape = array == NULL ? PyUnicode_FromString("none") : shape_text(array->ndim, array->shape);
+        append(text, shape == NULL ? NULL : PyUnicode_FromFormat("%s%U", separator, shape));
+        Py_XDECREF(shape);
+        separator = ", ";
+    }
+    append(text, PyUnicode_FromString("]"));
+}
+
 /* Owned: the lines that follow the message, beginning with a newline; NULL with an exception when a user's text fails. */
-static PyObject *place_text(const Thunk *thunk, const Status *status)
+static PyObject *place_text(const Thunk *thunk, Call *call, const Status *status)
 {
     PyObject *nodes = thunk->lowered.nodes, *node, *text = PyUnicode_FromString("");
 
@@ -133,6 +163,7 @@ static PyObject *place_text(const Thunk *thunk, const Status *status)
     append_names(&text, node);
     append_origin(&text, node);
     append_types(&text, node);
+    append_shapes(&text, thunk, call, status);
     append(&text, PyUnicode_FromString("\n\nHINT: Re-running with most rewrites disabled (mode='FAST_COMPILE') could show a node that is closer to what you wrote."
                                        "\nHINT: pyscan.dprint(fn) shows the compiled function and the node's place in it."));
     Py_DECREF(node);
@@ -169,21 +200,21 @@ static int extend_exception(PyObject *exception, PyObject *place)
 }
 
 /* Adds the place to the exception that is set. Interrupts and exits stay as they are. */
-static void extend_current(const Thunk *thunk, const Status *status)
+static void extend_current(const Thunk *thunk, Call *call, const Status *status)
 {
     PyObject *type, *value, *traceback, *place;
 
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     if (value != NULL && PyErr_GivenExceptionMatches(value, PyExc_Exception)) {
-        place = place_text(thunk, status);
+        place = place_text(thunk, call, status);
         if (place == NULL || extend_exception(value, place) < 0) PyErr_Clear(); /* the exception itself matters more */
         Py_XDECREF(place);
     }
     PyErr_Restore(type, value, traceback);
 }
 
-void errors_raise(Thunk *thunk, const Status *status)
+void errors_raise(Thunk *thunk, Call *call, const Status *status)
 {
     if (status->code == STATUS_NO_MEMORY && !PyErr_Occurred()) {
         PyErr_NoMemory();
@@ -194,5 +225,5 @@ void errors_raise(Thunk *thunk, const Status *status)
         return;
     }
     if (!PyErr_Occurred()) (void)errors_raise_plain(status);
-    extend_current(thunk, status);
+    extend_current(thunk, call, status);
 }

@@ -384,7 +384,7 @@ static int run_program(Thunk *thunk, Call *call)
     call_release_gil(call);
     result = vm_run(call->frame, &call->host, &status);
     call_take_gil(call);
-    if (result < 0) errors_raise(thunk, &status);
+    if (result < 0) errors_raise(thunk, call, &status);
     return result;
 }
 
