@@ -140,7 +140,7 @@ static void append_shapes(PyObject **text, const Thunk *thunk, Call *call, const
     for (int32_t i = 0; i < instr->n_src; i++) {
         int32_t number = instr_src(program, instr)[i];
         const Array *array = program->values[number].value_class <= VALUE_ARRAY ? frame_array(call->frame, number) : NULL;
-        PyObject *shape = array == NULL ? PyUnicode_FromString("none") : shape_text(array->ndim, array->shape);
+        PyObject *shape = array == NULL ? PyUnicode_FromString("none") : shape_text(array->ndim, array->shape, false);
         append(text, shape == NULL ? NULL : PyUnicode_FromFormat("%s%U", separator, shape));
         Py_XDECREF(shape);
         separator = ", ";
