@@ -1,0 +1,384 @@
+"""Random variables before they are compiled: Ops, types, shared generators, distributions, streams."""
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import pyscan
+import pyscan.tensor as at
+from pyscan import _core
+from pyscan.tensor.random import RandomVariable, random_generator_type, random_state_type
+
+RANDOM = at.random
+NAMES = [row["name"] for row in _core.dists()]
+ARGUMENTS = {"d": 0.5, "l": 3, "v": [0.25, 0.75]}
+
+
+def example(name, **kwargs):
+    """A draw of the distribution with parameters that suit it, where it has no defaults."""
+    row = next(row for row in _core.dists() if row["name"] == name)
+    op = getattr(RANDOM, name)
+    parameters = inspect.signature(op).parameters.values()
+    return op(*[ARGUMENTS[kind] for kind, p in zip(row["kinds"], parameters) if p.default is p.empty], **kwargs)
+
+
+def params_of(draw):
+    return draw.owner.inputs[3:]
+
+
+def static(draw):
+    return draw.type.shape
+
+
+# The Op
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("normal", "normal_rv{0, (0, 0), floatX, False}"),
+        ("exponential", "exponential_rv{0, (0,), floatX, False}"),
+        ("integers", "integers_rv{0, (0, 0), int64, False}"),
+        ("categorical", "categorical_rv{0, (1,), int64, False}"),
+        ("random", "uniform_rv{0, (0, 0), floatX, False}"),
+    ],
+)
+def test_an_op_prints_its_name_and_properties(name, text):
+    assert str(getattr(RANDOM, name)) == text
+
+
+def test_an_in_place_op_destroys_its_generator():
+    op = type(RANDOM.normal)(inplace=True)
+    assert str(op) == "normal_rv{0, (0, 0), floatX, True}"
+    assert op.destroy_map == {0: [0]}
+    assert not RANDOM.normal.destroy_map
+
+
+def test_ops_are_equal_by_properties():
+    cls = type(RANDOM.normal)
+    assert cls() == RANDOM.normal and hash(cls()) == hash(RANDOM.normal)
+    assert cls(inplace=True) != RANDOM.normal
+    assert pickle.loads(pickle.dumps(RANDOM.normal)) == RANDOM.normal
+
+
+def test_a_call_gives_the_draw_and_its_node_the_next_generator():
+    draw = RANDOM.normal(0.0, 1.0, name="eps")
+    next_rng, out = draw.owner.outputs
+    assert draw is out and draw.name == "eps"
+    assert next_rng.type == random_generator_type
+    rng, size, index, loc, scale = draw.owner.inputs
+    assert [str(v) for v in (size, index, loc, scale)] == [
+        "TensorConstant{[]}", "TensorConstant{11}", "TensorConstant{0.0}", "TensorConstant{1.0}",
+    ]  # fmt: skip
+    assert (loc.type.dtype, size.type.dtype, index.type.dtype) == ("float32", "int64", "int64")
+
+
+def test_integer_parameters_become_int8_constants():
+    assert [p.type.dtype for p in params_of(RANDOM.normal(0, 1))] == ["int8", "int8"]
+
+
+def test_the_dtype_of_the_op_wins_over_the_callers():
+    assert RANDOM.normal(dtype="float32").type.dtype == "float64"
+    assert RANDOM.bernoulli(0.5, dtype="bool").type.dtype == "int64"
+    assert RandomVariable("own", 0, [0], None)(1.0, dtype="float32").type.dtype == "float32"
+    with pytest.raises(TypeError, match="dtype is unspecified"):
+        RandomVariable("own", 0, [0], None)(1.0)
+
+
+def test_floatx_is_read_when_the_node_is_made():
+    with pyscan.config.change_flags(floatX="float32"):
+        draw = RANDOM.normal()
+    assert draw.type.dtype == "float32"
+    assert str(draw.owner.inputs[2]) == "TensorConstant{10}"
+
+
+def test_ranks_of_parameters_must_be_a_sequence():
+    with pytest.raises(TypeError, match="Parameter ndims_params must be sequence type."):
+        RandomVariable("own", 0, 1, "float64")
+
+
+def test_a_support_needs_a_parameter_with_its_rank():
+    with pytest.raises(ValueError, match=r"Reference parameter does not match the expected dimensions; .* has less than 1 dim\(s\)\."):
+        RandomVariable("own", 1, [1], "float64")(0.5)
+
+
+def test_a_user_s_op_with_a_name_of_the_table_draws_by_its_own_function():
+    class Own(RandomVariable):
+        name, ndim_supp, ndims_params, dtype = "normal", 0, (0, 0), "float64"
+
+        @classmethod
+        def rng_fn(cls, rng, loc, scale, size):
+            return np.full(size or (), loc + scale)
+
+    assert getattr(Own(), "kind", None) is None
+    assert RANDOM.normal.kind == "random"
+    storage = [[None], [None]]
+    node = Own()(1.0, 2.0, size=2).owner
+    node.op.perform(node, [np.random.default_rng(0), np.array([2]), np.array(11), np.array(1.0), np.array(2.0)], storage)
+    np.testing.assert_array_equal(storage[1][0], [3.0, 3.0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_perform_draws_as_the_table_says_and_moves_its_generator_in_place_only(name):
+    for inplace in (False, True):
+        node = example(name, size=4).owner
+        op = type(node.op)(inplace=inplace)
+        given, storage = np.random.default_rng(5), [[None], [None]]
+        op.perform(node, [given, *[np.asarray(v.data) for v in node.inputs[1:]]], storage)
+        assert (storage[0][0] is given) == inplace
+        assert storage[1][0].shape == (4,) and storage[1][0].dtype == node.outputs[1].type.dtype
+        fresh = np.random.default_rng(5).bit_generator.state
+        assert (given.bit_generator.state == fresh) == (not inplace)
+        assert storage[0][0].bit_generator.state != fresh
+
+
+# Sizes and static shapes
+
+
+def scalar(name="n"):
+    return at.lscalar(name)
+
+
+@pytest.mark.parametrize(
+    ("size", "shape"),
+    [
+        (None, ()),
+        (3, (3,)),
+        ((3, 2), (3, 2)),
+        (np.array([3, 2]), (3, 2)),
+        ([3.0], (3,)),
+        ((), ()),
+        (scalar(), (None,)),
+        ((scalar(), 2), (None, 2)),
+        (at.dmatrix("m").shape, (None, None)),
+    ],
+)
+def test_the_static_shape_follows_the_size(size, shape):
+    draw = RANDOM.normal(size=size)
+    assert static(draw) == shape
+    assert draw.owner.inputs[1].type.dtype == "int64" and draw.owner.inputs[1].type.ndim == 1
+
+
+@pytest.mark.parametrize("size", [3.0, np.int64(3)])
+def test_a_size_that_is_no_integer_or_sequence_is_refused(size):
+    with pytest.raises(TypeError, match="Parameter size must be None, an integer, or a sequence with integers."):
+        RANDOM.normal(size=size)
+
+
+def test_a_size_of_unknown_rank_is_refused():
+    with pytest.raises(ValueError, match="Length of n cannot be determined"):
+        RANDOM.normal(size=at.lvector("n"))
+    with pytest.raises(NotImplementedError, match="Cannot convert 'a' to a tensor variable."):
+        RANDOM.normal(size="a")
+
+
+@pytest.mark.parametrize(
+    ("shapes", "shape"),
+    [
+        ([(3,), (2, 1)], (2, 3)),
+        ([(None,), (1,)], (None,)),
+        ([(3,), (None,)], (None,)),
+        ([(3,), (2,)], (3,)),
+        ([(None, None), ()], (None, None)),
+    ],
+)
+def test_without_a_size_the_parameters_broadcast(shapes, shape):
+    assert static(RANDOM.normal(*[at.TensorType("float64", s)() for s in shapes])) == shape
+
+
+def test_a_vector_parameter_gives_its_other_axes_to_the_shape():
+    assert static(RANDOM.categorical(np.full((2, 3), 1 / 3))) == (2,)
+    assert static(RANDOM.categorical(at.dvector("p"))) == ()
+    assert static(RANDOM.categorical(at.dmatrix("p"), size=3)) == (3,)
+
+
+# Distributions
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_row_of_the_table_has_a_function(name):
+    op, row = getattr(RANDOM, name), next(row for row in _core.dists() if row["name"] == name)
+    assert isinstance(op, RandomVariable) and op.kind == "random"
+    assert op.dtype == row["dtype"] and op.ndim_supp == row["ndim_supp"]
+    assert row["doc"] in type(op).__doc__
+    parameters = list(inspect.signature(op).parameters)
+    assert parameters[-2:] == ["size", "kwargs"] and len(parameters) - 2 == len(row["kinds"])
+    assert example(name, size=2).type.shape == (2,)
+
+
+def test_functions_take_keywords_and_refuse_what_they_do_not_know():
+    assert [str(p) for p in params_of(RANDOM.normal(scale=2.0, loc=1.0))] == ["TensorConstant{1.0}", "TensorConstant{2.0}"]
+    with pytest.raises(TypeError, match="missing a required argument: 'n'"):
+        RANDOM.binomial(p=0.5)
+    with pytest.raises(TypeError):
+        RANDOM.normal(mean=1.0)
+
+
+def test_gamma_takes_a_rate_and_its_node_the_scale():
+    assert [float(p.data) for p in params_of(RANDOM.gamma(2.0, 4.0))] == [2.0, 0.25]
+    scale = params_of(RANDOM.gamma(2.0, at.dscalar("r")))[1]
+    assert str(scale.owner.op) == "Elemwise{true_divide,no_inplace}"
+
+
+def test_integers_of_one_argument_start_at_zero():
+    assert [int(p.data) for p in params_of(RANDOM.integers(5))] == [0, 5]
+    assert [int(p.data) for p in params_of(RANDOM.integers(2, 5))] == [2, 5]
+    with pytest.raises(TypeError, match="`integers` is only available for `RandomGeneratorType`s"):
+        RANDOM.integers(5, rng=pyscan.shared(np.random.RandomState(1)))
+
+
+def test_standard_forms_are_partials_that_take_more_arguments():
+    assert str(RANDOM.standard_normal(size=2).owner.op) == str(RANDOM.normal)
+    assert static(RANDOM.standard_exponential(size=(2, 3))) == (2, 3)
+    assert [float(p.data) for p in params_of(RANDOM.standard_gamma(2.0))] == [2.0, 1.0]
+
+
+# Generators
+
+
+def test_rng_takes_a_variable_a_generator_or_a_seed():
+    rng = pyscan.shared(np.random.default_rng(1))
+    assert RANDOM.normal(rng=rng).owner.inputs[0] is rng
+    generator = np.random.default_rng(7)
+    for given in (generator, 7, np.random.SeedSequence(7)):
+        held = RANDOM.normal(rng=given).owner.inputs[0].get_value(borrow=True)
+        assert held is not generator and held.bit_generator.state == generator.bit_generator.state
+    with pytest.raises(TypeError, match="The type of rng should be an instance of either RandomGeneratorType or RandomStateType"):
+        RANDOM.normal(rng=at.dvector("v"))
+
+
+def test_without_rng_each_draw_has_a_fresh_generator_that_does_not_move():
+    a, b = (RANDOM.normal().owner.inputs[0] for _ in range(2))
+    assert a is not b and a.default_update is None
+
+
+def test_types_of_generators_are_equal_by_class_and_print_their_class():
+    assert repr(random_generator_type) == str(random_generator_type) == "RandomGeneratorType"
+    assert type(random_state_type)() == random_state_type != random_generator_type
+    assert str(random_generator_type()) == "<RandomGeneratorType>"
+
+
+@pytest.mark.parametrize(
+    ("random_type", "generator"),
+    [(random_generator_type, np.random.default_rng(3)), (random_state_type, np.random.RandomState(3))],
+)
+def test_types_of_generators_take_generators_and_states(random_type, generator):
+    assert random_type.filter(generator) is generator
+    state = random_type._to_state(generator)
+    assert random_type.values_eq(random_type.filter(state), generator)
+    for bad in (3, {"bit_generator": "normal"}, {}):
+        with pytest.raises(TypeError) as caught:
+            random_type.filter(bad)
+        assert caught.value.args == ()
+    with pytest.raises(TypeError):
+        random_type.filter(state, strict=True)
+
+
+def test_values_of_generators_are_equal_by_state():
+    a, b = np.random.default_rng(3), np.random.default_rng(3)
+    assert random_generator_type.values_eq(a, b)
+    b.normal()
+    assert not random_generator_type.values_eq(a, b)
+    assert random_generator_type.may_share_memory(a, np.random.Generator(a.bit_generator))
+    assert not random_generator_type.may_share_memory(a, b)
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_a_shared_generator_is_copied_unless_borrowed(make):
+    given = make(1)
+    assert pyscan.shared(given).get_value(borrow=True) is not given
+    rng = pyscan.shared(given, borrow=True)
+    assert rng.get_value(borrow=True) is given
+    assert rng.get_value() is not given and rng.type.values_eq(rng.get_value(), given)
+    other = make(2)
+    rng.set_value(other)
+    assert rng.get_value(borrow=True) is not other
+    rng.set_value(other, borrow=True)
+    assert rng.get_value(borrow=True) is other
+    with pytest.raises(TypeError, match='Container name "None"'):
+        rng.set_value(3)
+
+
+def test_an_unnamed_shared_generator_prints_its_value_and_a_named_one_its_name():
+    rng = pyscan.shared(np.random.default_rng(1))
+    assert str(rng) == f"RandomGeneratorSharedVariable(<{rng.get_value(borrow=True)!r}>)"
+    assert repr(pyscan.shared(np.random.RandomState(1), name="rng")) == "rng"
+
+
+def test_a_generator_can_be_made_in_the_graph():
+    made = RANDOM.default_rng(3)
+    assert made.type == random_generator_type
+    storage = [[None]]
+    for seed in (np.array(3), np.array([3])):
+        made.owner.op.perform(made.owner, [seed], storage)
+        assert storage[0][0].normal() == np.random.default_rng(3).normal()
+    state = RANDOM.RandomState(3)
+    state.owner.op.perform(state.owner, [np.array(3)], storage)
+    assert storage[0][0].normal() == np.random.RandomState(3).normal()
+    unseeded = RANDOM.default_rng()
+    unseeded.owner.op.perform(unseeded.owner, [None], storage)
+    assert isinstance(storage[0][0], np.random.Generator)
+
+
+# Streams
+
+
+def first_draw(rng):
+    return copy.deepcopy(rng.get_value()).normal()
+
+
+def child(seed, k):
+    return np.random.default_rng(np.random.SeedSequence(seed).spawn(k + 1)[k])
+
+
+def test_the_k_th_variable_of_a_stream_has_the_k_th_child_of_the_seed():
+    stream = RANDOM.RandomStream(42)
+    draws = [stream.normal(), stream.uniform(), stream.normal()]
+    for k, draw in enumerate(draws):
+        rng = draw.owner.inputs[0]
+        assert first_draw(rng) == child(42, k).normal()
+        assert rng.default_update is draw.owner.outputs[0]
+    assert stream.updates() == [(d.owner.inputs[0], d.owner.outputs[0]) for d in draws]
+    assert stream.updates() is not stream.state_updates
+
+
+def test_seeding_a_stream_seeds_its_variables_again_in_order():
+    stream = RANDOM.RandomStream(42)
+    rngs = [stream.normal().owner.inputs[0] for _ in range(2)]
+    stream.seed(5)
+    assert [first_draw(rng) for rng in rngs] == [child(5, k).normal() for k in range(2)]
+    assert first_draw(stream.normal().owner.inputs[0]) == child(5, 2).normal()
+    stream.seed()
+    assert [first_draw(rng) for rng in rngs] == [child(42, k).normal() for k in range(2)]
+
+
+def test_a_stream_of_the_old_generators_is_seeded_through_mt19937():
+    stream = RANDOM.RandomStream(42, rng_ctor=np.random.RandomState)
+    assert round(first_draw(stream.normal().owner.inputs[0]), 12) == round(-1.8946957441280379, 12)
+
+
+def test_a_stream_has_the_distributions_as_methods_and_nothing_else():
+    stream = RANDOM.RandomStream(1)
+    assert stream.normal is stream.normal
+    assert str(stream.standard_normal(size=2).owner.op) == str(RANDOM.normal)
+    for name in ("foo", "RandomStream", "np", "default_rng"):
+        with pytest.raises(AttributeError, match=f"No attribute {name}."):
+            getattr(stream, name)
+
+
+def test_a_stream_refuses_an_rng_and_numpy_s_bad_seeds():
+    with pytest.raises(ValueError, match="The `rng` option cannot be used with a variate in a `RandomStream`"):
+        RANDOM.RandomStream(1).normal(rng=pyscan.shared(np.random.default_rng()))
+    with pytest.raises(ValueError, match="expected non-negative integer"):
+        RANDOM.RandomStream(-1)
+    with pytest.raises(TypeError, match="SeedSequence expects int or sequence of ints for entropy not 1.5"):
+        RANDOM.RandomStream(1.5)
+
+
+def test_a_stream_pickles_with_its_place_in_the_seed():
+    stream = RANDOM.RandomStream(3)
+    stream.normal()
+    copied = pickle.loads(pickle.dumps(stream))
+    assert first_draw(copied.normal().owner.inputs[0]) == first_draw(stream.normal().owner.inputs[0]) == child(3, 1).normal()
