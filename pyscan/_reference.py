@@ -58,7 +58,7 @@ def _pair(name, a, b, dtype):
         raise ZeroDivisionError("integer division by zero")
     if name in _NUMPY:
         return _NUMPY[name](a, b)
-    return _core.scalar(name, *(np.ascontiguousarray(v) for v in np.broadcast_arrays(a, b)))
+    return _core.scalar(name, *(np.array(v, order="C") for v in np.broadcast_arrays(a, b)))
 
 
 def _clip(x, low, high):
@@ -100,7 +100,7 @@ def _elemwise(node, inputs):
             computing = fold(np.promote_types, [a.dtype for a in arrays])
         arrays = [a.astype(computing) for a in arrays]
         if _ARITIES[name] == 1:
-            value = _NUMPY[name](arrays[0]) if name in _NUMPY else _core.scalar(name, np.ascontiguousarray(arrays[0]))
+            value = _NUMPY[name](arrays[0]) if name in _NUMPY else _core.scalar(name, np.array(arrays[0], order="C"))
         else:
             value = fold(lambda a, b: _pair(name, a, b, computing), arrays)
         return [np.asarray(value).astype(out_dtype)]

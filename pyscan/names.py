@@ -123,7 +123,7 @@ def _present(path: str, name: str) -> Any:
         if own is None and not name.startswith("_"):
             own = here = name
         if here == name and own is not None:
-            value = getattr(importlib.import_module(module), own, _MISSING)
+            value = vars(importlib.import_module(module)).get(own, _MISSING)
             if value is not _MISSING and not (isinstance(value, types.ModuleType) and own == here):
                 return value
     return _MISSING

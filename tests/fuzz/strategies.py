@@ -77,6 +77,7 @@ class Body:
         return at.constant(np.asarray(number(self.draw, dtype), dtype=dtype)), ()
 
     def add(self, variable, shape):
+        assert variable.ndim == len(shape), (variable, variable.ndim, shape)
         self.pool.append((variable, shape))
         return variable, shape
 
@@ -219,7 +220,7 @@ def _state(draw, case):
     if kind == "constant":
         initial = at.constant(array(draw, dtype, full))
     elif kind == "shared":
-        initial = pyscan.shared(np.ascontiguousarray(array(draw, dtype, full)))
+        initial = pyscan.shared(np.array(array(draw, dtype, full), order="C"))
         case.shared.append(initial)
     else:
         initial = at.tensor(dtype, shape=(None,) * len(full))
@@ -232,7 +233,7 @@ def _state(draw, case):
 def _fixed(draw, case):
     dtype, shape = draw(st.sampled_from(("float64", "int64"))), draw(st.sampled_from(((), (WIDTH,), (1,))))
     if draw(st.booleans()):
-        variable = pyscan.shared(np.ascontiguousarray(array(draw, dtype, shape)))
+        variable = pyscan.shared(np.array(array(draw, dtype, shape), order="C"))
         case.shared.append(variable)
     else:
         variable = at.tensor(dtype, shape=(None,) * len(shape))
