@@ -79,7 +79,7 @@ class OwnGenerator(np.random.Generator):
 ], ids=["bit generator", "generator", "RandomState"])
 def test_subclasses_and_legacy_generators_draw_by_their_own_methods(make, in_loop, mode):
     own = make()
-    rng = pyscan.shared(make())
+    rng = pyscan.shared(make(), borrow=True)  # NumPy's deepcopy gives a plain Generator
     if in_loop:
         def step():
             value, following = draw(rng, 1.0, 2.0)

@@ -228,7 +228,8 @@ def test_a_call_back_may_call_the_same_function():
     def again(inputs):
         if len(depth) < 3:
             depth.append(float(inputs[0]))
-            assert f([np.asarray(float(len(depth)))]) == [2.0 * len(depth) + 1]
+            level = float(len(depth))
+            assert f([np.asarray(level)]) == [2.0 * level + 1]
 
     f = thunk_of([x], [Doubled(again)(x) + 1])
     assert f([np.asarray(10.0)]) == [21.0]
