@@ -133,8 +133,9 @@ void start_loop(LoopMaker *maker, Program *around, int32_t n_steps)
     maker->around = around;
     maker->body = program_new(&status);
     must(maker->body != NULL, &status);
-    maker->loop = (Loop){.body = maker->body, .n_steps = n_steps, .until = -1, .sequences = maker->sequences, .states = maker->states,
-                         .taps = maker->taps, .paths = maker->paths, .carries = maker->carries, .fixed = maker->fixed};
+    maker->loop.body = maker->body;
+    maker->loop.n_steps = n_steps;
+    maker->loop.until = -1;
 }
 
 static int32_t row_of(LoopMaker *maker, int32_t outer)
@@ -203,6 +204,12 @@ void finish_loop(LoopMaker *maker)
     int32_t number;
 
     status_clear(&status);
+    maker->loop.sequences = maker->sequences;
+    maker->loop.states = maker->states;
+    maker->loop.taps = maker->taps;
+    maker->loop.paths = maker->paths;
+    maker->loop.carries = maker->carries;
+    maker->loop.fixed = maker->fixed;
     number = program_add_loop(maker->around, &maker->loop, &status);
     must(number >= 0, &status);
     add_instr(maker->around, I_LOOP, 0, DTYPE_BOOL, 0, 0, NULL, NO_SOURCES, AUX(number));
