@@ -25,7 +25,6 @@ from pyscan._core import (
     NominalVariable,
     Op,
     SharedVariable,
-    Supervisor,
     Variable,
 )
 from pyscan.graph import clone_replace, equal_computations, graph_inputs
@@ -362,32 +361,17 @@ class Scan(Op):
         """A new Scan that shares the inner graph and has this destroy map."""
         return self._with(destroy_map={out: list(inputs) for out, inputs in destroy_map.items()})
 
-    def compiled(self, mode):
-        """A new Scan that shares the inner graph and has a `compiled_fgraph`: a copy, rewritten by the passes of the mode (the
-        one that `scan` was given, if any). Rewritten once for each list of passes.
-
-        The carried generators are not protected there: the loop works on a generator that is its own, or on one that the outer
-        graph lets it destroy; either way a step may move it.
-        """
-        from pyscan.maker import rewrite
-        from pyscan.mode import get_mode
-
-        mode = mode if self.mode is None else get_mode(self.mode)
-        key = tuple(mode.passes)
-        if key not in self._compiled:
-            graph = self.fgraph.clone()
-            carried = section_range(self.info.inner_input_sections, "shared")
-            graph.attach_feature(Supervisor([v for i, v in enumerate(graph.inputs) if i not in carried]))
-            rewrite(graph, mode)
-            self._compiled[key] = graph
-        return self._with(compiled_fgraph=self._compiled[key])
+    def with_compiled_fgraph(self, compiled_fgraph):
+        """A new Scan that shares the inner graph and runs `compiled_fgraph`, which maker.compiled_body made of it."""
+        return self._with(compiled_fgraph=compiled_fgraph)
 
     @property
     def fn(self):
         """What programs look into as ``op.fn.maker.fgraph``: the compiled graph of a step."""
+        from pyscan.maker import compiled_body
         from pyscan.mode import get_mode
 
-        graph = self.compiled_fgraph if self.compiled_fgraph is not None else self.compiled(get_mode(None)).compiled_fgraph
+        graph = self.compiled_fgraph if self.compiled_fgraph is not None else compiled_body(self, get_mode(self.mode))
         return SimpleNamespace(maker=SimpleNamespace(fgraph=graph))
 
     # Nodes
