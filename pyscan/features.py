@@ -13,6 +13,7 @@ from __future__ import annotations
 from pyscan._core import (
     AlreadyThere,
     Bookkeeper,
+    Constant,
     DestroyHandler,
     Feature,
     History,
@@ -60,7 +61,14 @@ class PrintListener(Feature):
             print(f"-- changing ({node}.inputs[{i}]) from {var} to {new_var}")
 
 
+def fast_inplace_check(fgraph, inputs):
+    """Those of the variables that an in-place Op might overwrite: no constants, not protected, not overwritten yet."""
+    protected = getattr(fgraph, "_supervisor_protected", ())
+    return [v for v in inputs if not isinstance(v, Constant) and not fgraph.has_destroyers([v]) and v not in protected]
+
+
 __all__ = [
     "AlreadyThere", "Bookkeeper", "DestroyHandler", "Feature", "History", "InconsistencyError", "NoOutputFromInplace", "NodeFinder",
     "PreserveVariableAttributes", "PrintListener", "ReplaceValidate", "ReplacementDidNotRemoveError", "Supervisor", "Validator",
+    "fast_inplace_check",
 ]

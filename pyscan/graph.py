@@ -97,8 +97,8 @@ def walk(
             queue.extend(children)
 
 
-def clone_replace(output, replace=None, *, rebuild_strict=True, **unused):
-    """A copy of the graph above `output` in which some variables stand for others; leaves are not copied.
+def clone_replace(output, replace=None, *, rebuild_strict=True, copy_inputs_over=True, **unused):
+    """A copy of the graph above `output` in which some variables stand for others.
 
     Parameters
     ----------
@@ -107,6 +107,8 @@ def clone_replace(output, replace=None, *, rebuild_strict=True, **unused):
         A new one may depend on old ones; these are not replaced in it.
     rebuild_strict : bool
         Fit new inputs to the old ones' types; otherwise make nodes anew for new types.
+    copy_inputs_over : bool
+        Keep the leaves; otherwise they are copied too (a copy of a shared variable shares its value).
 
     Returns
     -------
@@ -132,11 +134,11 @@ def clone_replace(output, replace=None, *, rebuild_strict=True, **unused):
     outputs = [output] if isinstance(output, Variable) else list(output)
     olds = [old for old, _ in pairs]
     news = [new if isinstance(new, Variable) else old.type.filter_variable(new) for old, new in pairs]
-    copies = clone_get_equiv([], news, copy_inputs=False, copy_orphans=False)
+    copies = clone_get_equiv([], news, copy_inputs=False, copy_orphans=not copy_inputs_over)
     memo: dict = {}
     for old, new in zip(olds, news):
         memo.setdefault(old, copies[new])
-    equiv = clone_get_equiv(olds, outputs, copy_inputs=False, copy_orphans=False, memo=memo, strict=rebuild_strict)
+    equiv = clone_get_equiv(olds, outputs, copy_inputs=False, copy_orphans=not copy_inputs_over, memo=memo, strict=rebuild_strict)
     results = [equiv[variable] for variable in outputs]
     return results[0] if isinstance(output, Variable) else results
 
