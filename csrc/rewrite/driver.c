@@ -114,6 +114,7 @@ Py_ssize_t rewrite_add_destroy_handler(FunctionGraph *graph, RewriteContext *con
 static int verify_after(FunctionGraph *graph, const char *name)
 {
     if (graph_check_integrity(graph) == 0) return 0;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1; /* the check itself could not go on */
     PyObject *type, *cause, *traceback;
     PyErr_Fetch(&type, &cause, &traceback);
     PyErr_NormalizeException(&type, &cause, &traceback);

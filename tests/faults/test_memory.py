@@ -1,4 +1,4 @@
-"""Every allocation of compiling and running the issue's script fails in turn."""
+"""Every allocation of compiling and of running the issue's script fails in turn: MemoryError, nothing leaks, the next run is right."""
 import gc
 
 import numpy as np
@@ -15,88 +15,77 @@ def disarmed():
     _core.mem_fault_disarm()
 
 
-def expected():
-    return np.random.default_rng(np.random.SeedSequence(23).spawn(1)[0]).normal(size=10)
+def expected(n_calls=1):
+    rng = np.random.default_rng(np.random.SeedSequence(23).spawn(1)[0])
+    return [rng.normal(size=10) for _ in range(n_calls)][-1]
 
 
-def build():
+def compile_script():
     stream = at.random.RandomStream(23)
     out, updates = pyscan.scan(lambda: stream.normal(), n_steps=10, strict=True)
     return pyscan.function([], out, updates=updates, mode="FAST_RUN")
 
 
-def failures(task, step=1):
-    """Run the task with its k-th allocation failing, for k = 1, 1 + step, ... until it no longer meets a failure; gives how
-    often it failed."""
-    k = count = 0
-    while True:
-        k += step if count else 1
+def failures_of(task, prepare=lambda: ()):
+    """Run `task(*prepare())` with its k-th allocation failing, for k = 1, 2, ... until it meets no failure any more.
+
+    Gives what prepare made for each run that failed, and for the run that went through.
+    """
+    made = []
+    for k in range(1, 20_000):
+        made.append(prepare())
         _core.mem_fault_arm(k)
         try:
-            task()
+            task(*made[-1])
         except MemoryError:
-            failed = _core.mem_fault_disarm()
-            assert failed == 1
-            count += 1
+            assert _core.mem_fault_disarm() == 1, "a failure was met that no allocation made"
             continue
-        if _core.mem_fault_disarm() == 0:
-            return count
+        assert _core.mem_fault_disarm() == 0, "a failed allocation went unnoticed"
+        return made
+    raise AssertionError("the task allocates without end")
 
 
 def test_compiling_fails_cleanly_at_every_allocation():
-    np.testing.assert_array_equal(build()(), expected())
-    assert failures(build) > 20
-    np.testing.assert_array_equal(build()(), expected())
+    assert len(failures_of(compile_script)) > 20
+    np.testing.assert_array_equal(compile_script()(), expected())
 
 
-def test_running_fails_cleanly_at_every_allocation():
-    def task():
-        f = build_quietly()
+def test_a_first_run_fails_cleanly_at_every_allocation_and_the_next_is_right():
+    made = failures_of(lambda f: f(), prepare=lambda: (compile_script(),))
+    assert len(made) > 3
+    for (f,) in made[:-1]:
         np.testing.assert_array_equal(f(), expected())
-
-    def build_quietly():
-        armed = _core.mem_fault_disarm()
-        assert armed == 0
-        f = build()
-        _core.mem_fault_arm(task.k)
-        return f
-
-    count = 0
-    for task.k in range(1, 1000):
-        try:
-            task()
-        except MemoryError:
-            assert _core.mem_fault_disarm() == 1
-            count += 1
-            continue
-        if _core.mem_fault_disarm() == 0:
-            break
-    assert 3 < count < 999
+    ((f,),) = made[-1:]
+    np.testing.assert_array_equal(f(), expected(2))
 
 
-def test_a_run_that_found_no_memory_leaves_the_generator_and_the_next_run_is_right():
-    f = build()
-    (rng,) = f.get_shared()
-    before = rng.get_value().bit_generator.state
-    count = failures(f)
-    if count == 0:  # everything came from the pool: make a first call fail
-        f = build()
-    assert rng.get_value().bit_generator.state != before  # the last run of `failures` went through
-    np.testing.assert_array_equal(build()(), expected())
+def test_the_generator_does_not_move_when_memory_runs_out():
+    def prepare():
+        f = compile_script()
+        (rng,) = f.get_shared()
+        return f, rng, rng.get_value(borrow=True), rng.get_value().bit_generator.state
+
+    for f, rng, generator, state in failures_of(lambda f, *_: f(), prepare)[:-1]:
+        assert rng.get_value(borrow=True) is generator and generator.bit_generator.state == state
 
 
 def test_failures_leak_nothing():
-    def once():
-        for k in range(1, 200, 3):
-            _core.mem_fault_arm(k)
-            try:
-                build()()
-            except MemoryError:
-                pass
-            _core.mem_fault_disarm()
+    def fail_everywhere():
+        failures_of(lambda: compile_script()())
         gc.collect()
 
-    once()
+    fail_everywhere()
     blocks = _core.mem_blocks_alive()
-    once()
+    fail_everywhere()
     assert _core.mem_blocks_alive() <= blocks
+
+
+def test_nothing_is_allocated_in_the_steps():
+    """As many blocks are asked for by one step as by a thousand."""
+    def allocations(n_steps):
+        stream, x0 = at.random.RandomStream(23), at.dvector("x0")
+        out, updates = pyscan.scan(lambda x: at.exp(-x) + stream.normal(size=(3,)), outputs_info=[x0], n_steps=n_steps)
+        f = pyscan.function([x0], out[-1], updates=updates)
+        return len(failures_of(lambda: f(np.zeros(3)), prepare=lambda: ()))
+
+    assert allocations(1000) == allocations(10)
