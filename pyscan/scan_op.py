@@ -23,12 +23,15 @@ from pyscan._core import (
     InconsistencyError,
     MissingInputError,
     NominalVariable,
+    NoOutputFromInplace,
     Op,
     SharedVariable,
+    Supervisor,
     Variable,
 )
 from pyscan.graph import clone_replace, equal_computations, graph_inputs
 from pyscan.tensor.basic import as_tensor_variable, cast
+from pyscan.tensor.random import RandomType
 from pyscan.tensor.type import TensorType
 
 __all__ = ["Scan", "ScanInfo"]
@@ -361,17 +364,34 @@ class Scan(Op):
         """A new Scan that shares the inner graph and has this destroy map."""
         return self._with(destroy_map={out: list(inputs) for out, inputs in destroy_map.items()})
 
-    def with_compiled_fgraph(self, compiled_fgraph):
-        """A new Scan that shares the inner graph and runs `compiled_fgraph`, which maker.compiled_body made of it."""
-        return self._with(compiled_fgraph=compiled_fgraph)
+    def compiled(self, mode):
+        """A new Scan that shares the inner graph and has a `compiled_fgraph`: a copy, rewritten by the passes of the mode (of the
+        one that `scan` was given, if any). Rewritten once for each list of passes.
+
+        The carried generators are not protected there: the loop works on a generator that is its own, or on one that the outer
+        graph lets it destroy; either way a step may move it. What a step stores is not made by overwriting something, since it
+        is written straight into the loop's buffers.
+        """
+        from pyscan.maker import rewrite
+        from pyscan.mode import get_mode
+
+        mode = mode if self.mode is None else get_mode(self.mode)
+        passes = tuple(mode.passes)
+        if passes not in self._compiled:
+            graph = self.fgraph.clone()
+            carried = {v for v in self.inner_shared(graph.inputs) if isinstance(v.type, RandomType)}
+            graph.attach_feature(Supervisor([v for v in graph.inputs if v not in carried]))
+            graph.attach_feature(NoOutputFromInplace(range(section_range(self.info.inner_output_sections, "shared").start)))
+            rewrite(graph, mode)
+            self._compiled[passes] = graph
+        return self._with(compiled_fgraph=self._compiled[passes])
 
     @property
     def fn(self):
         """What programs look into as ``op.fn.maker.fgraph``: the compiled graph of a step."""
-        from pyscan.maker import compiled_body
         from pyscan.mode import get_mode
 
-        graph = self.compiled_fgraph if self.compiled_fgraph is not None else compiled_body(self, get_mode(self.mode))
+        graph = self.compiled_fgraph if self.compiled_fgraph is not None else self.compiled(get_mode(None)).compiled_fgraph
         return SimpleNamespace(maker=SimpleNamespace(fgraph=graph))
 
     # Nodes
