@@ -123,7 +123,9 @@ def _present(path: str, name: str) -> Any:
         if own is None and not name.startswith("_"):
             own = here = name
         if here == name and own is not None:
-            value = vars(importlib.import_module(module)).get(own, _MISSING)
+            source = importlib.import_module(module)
+            # The package's own top looks names up here when it does not have them.
+            value = vars(source).get(own, _MISSING) if module == "pyscan" else getattr(source, own, _MISSING)
             if value is not _MISSING and not (isinstance(value, types.ModuleType) and own == here):
                 return value
     return _MISSING

@@ -241,7 +241,7 @@ def test_givens_replace_variables_and_numbers_become_shared(x, y):
     (lambda x, y, s: In(x, name=3), TypeError, "name must be a string! (got: 3)"),
     (lambda x, y, s: In(x, update=y), TypeError, "Variable 'x' has type TensorType(float64, (?,)) but an update of type TensorType(float64, ()). The type of the update should be compatible with the type of the variable."),
     (lambda x, y, s: In(x, implicit=True), TypeError, "An implicit input must be given a default value"),
-    (lambda x, y, s: pyscan.function([x], x + y), MissingInputError, "Input 1 (y) of the graph (indices start from 0), used to compute"),
+    (lambda x, y, s: pyscan.function([x], x + y), MissingInputError, "Input 0 (y) of the graph (indices start from 0), used to compute InplaceDimShuffle{x}(y), was not provided and not given a value."),
 ])
 def test_arguments_that_do_not_fit_are_refused(x, y, make, kind, text):
     with raises(kind, text):
