@@ -40,6 +40,10 @@ PyObject *props_richcompare(PyObject *a, PyObject *b, int compare)
 {
     if (compare != Py_EQ && compare != Py_NE) Py_RETURN_NOTIMPLEMENTED;
     if (a == b) return PyBool_FromLong(compare == Py_EQ);
+    if (compare == Py_NE) { /* the opposite of ==, also where a Python subclass defines that alone */
+        int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+        return equal < 0 ? NULL : PyBool_FromLong(!equal);
+    }
     if (!Py_IS_TYPE(b, Py_TYPE(a))) Py_RETURN_NOTIMPLEMENTED;
     GraphState *state = graph_state_of(a);
     PyObject *props, *result = NULL;
@@ -48,7 +52,7 @@ PyObject *props_richcompare(PyObject *a, PyObject *b, int compare)
     if (found < 0) return NULL;
     if (!found) Py_RETURN_NOTIMPLEMENTED;
     PyObject *left = props_values(a, props), *right = left ? props_values(b, props) : NULL;
-    if (right) result = PyObject_RichCompare(left, right, compare);
+    if (right) result = PyObject_RichCompare(left, right, Py_EQ);
     Py_XDECREF(left);
     Py_XDECREF(right);
     Py_DECREF(props);
