@@ -14,7 +14,6 @@ from pyscan import _core
 from pyscan.config import config
 from pyscan.errors import UnusedInputError
 from pyscan.io import In, SymbolicInput, SymbolicOutput
-from pyscan.mode import get_mode
 
 __all__ = ["collect", "checked_graph", "rewrite", "copy_aliased_outputs", "leaves", "Replacer"]
 
@@ -322,29 +321,8 @@ def rewrite(fgraph: Any, mode: Any) -> dict[str, int]:
     changes = _core.rewrite(fgraph, list(mode.passes), _evaluate)
     for node in fgraph.apply_nodes:
         if getattr(type(node.op), "kind", None) == "scan":
-            inner_mode = mode if node.op.mode is None else get_mode(node.op.mode)
-            node.op = node.op.with_compiled_fgraph(compiled_body(node.op, inner_mode))
+            node.op = node.op.compiled(mode)
     return changes
-
-
-def compiled_body(op: Any, mode: Any) -> Any:
-    """The graph of a loop's step as a function runs it: a copy of the body, rewritten by the same passes; kept on the Op.
-
-    The generators that the loop carries are the loop's own: each step may overwrite what the step before it left, so they are
-    not protected. Whether the generator that the first step gets may be overwritten is decided outside, by the Supervisor of the
-    graph that the loop stands in; where it may not, the loop is given a copy. Every other inner input is protected, and what a
-    step stores may not be made by overwriting something, since it is written straight into the loop's buffers.
-    """
-    body = op._compiled.get(mode.passes)
-    if body is None:
-        body = op.fgraph.clone()
-        carried = {variable for variable in op.inner_shared(body.inputs) if variable.type.type_kind == "rng"}
-        n_stored = len(body.outputs) - len(op.inner_shared_outs(body.outputs)) - bool(op.info.as_while)
-        body.attach_feature(_core.Supervisor([variable for variable in body.inputs if variable not in carried]))
-        body.attach_feature(_core.NoOutputFromInplace(range(n_stored)))
-        rewrite(body, mode)
-        op._compiled[mode.passes] = body
-    return body
 
 
 def _alias_root(variable: Any) -> Any:
