@@ -16,6 +16,10 @@ except ImportError:
 PACKAGE_PARENT = pathlib.Path(pyscan.__file__).resolve().parents[1]
 
 
+def pytest_addoption(parser):
+    parser.addoption("--update", action="store_true", help="write the texts of tests/golden anew")
+
+
 @pytest.fixture(autouse=True)
 def verified_and_isolated():
     """Check the graph after every pass, and leave the configuration as it was."""

@@ -24,7 +24,8 @@ typedef struct Push {
     Safe inner;
     ScanLayout layout;
     PyObject *outer_of;     /* owned dict: variable of the body -> variable outside, for non-sequences and the results of moved nodes */
-    PyObject *computed;     /* owned set of moved nodes that do more than view a non-sequence */
+    PyObject *dependent;    /* owned set of moved nodes that depend on a non-sequence */
+    PyObject *computed;     /* owned set of those of them that do more than view one */
     PyObject *new_inputs;   /* owned list: the non-sequences that the body gains */
     PyObject *new_outers;   /* owned list: what they are outside */
 } Push;
@@ -41,13 +42,9 @@ static PyObject *peek_outer(Push *push, PyObject *variable)
 /* 1 or 0, or -1. */
 static int can_move(Push *push, PyObject *node)
 {
-    bool has_non_seq = false;
     for (Py_ssize_t i = 0; i < node_n_inputs(node); i++) {
-        PyObject *variable = node_input(node, i);
-        if (peek_outer(push, variable) == NULL) return PyErr_Occurred() ? -1 : 0;
-        if (!rewrite_is_constant(push->context->state, variable)) has_non_seq = true;
+        if (peek_outer(push, node_input(node, i)) == NULL) return PyErr_Occurred() ? -1 : 0;
     }
-    if (!has_non_seq) return 0;
     switch (rewrite_kind(push->context->state, node)) {
     case -1: return -1;
     case OP_RANDOM:
@@ -59,16 +56,21 @@ static int can_move(Push *push, PyObject *node)
     }
 }
 
-/* 1 or 0, or -1: the node computes something, or views what a moved node computes. */
-static int is_computing(Push *push, PyObject *node)
+/* Notes what kind of a moved node it is: what depends on constants alone is moved for its readers' sake only, and stays
+ * inside as well; so does what is no more than a view of a non-sequence. */
+static int classify(Push *push, PyObject *node)
 {
-    int views = rewrite_flag(as_apply(node)->op, "view_map");
-    if (views <= 0) return views < 0 ? -1 : 1;
-    for (Py_ssize_t i = 0; i < node_n_inputs(node); i++) {
-        int computed = PySet_Contains(push->computed, variable_owner(node_input(node, i)));
-        if (computed != 0) return computed;
+    int views = rewrite_flag(as_apply(node)->op, "view_map"), computing = views < 0 ? -1 : !views, dependent = 0;
+    for (Py_ssize_t i = 0; computing >= 0 && i < node_n_inputs(node); i++) {
+        PyObject *variable = node_input(node, i), *owner = variable_owner(variable);
+        int is_dependent = owner == Py_None ? !rewrite_is_constant(push->context->state, variable) : PySet_Contains(push->dependent, owner);
+        int is_computed = owner == Py_None ? 0 : PySet_Contains(push->computed, owner);
+        if (is_dependent < 0 || is_computed < 0) return -1;
+        dependent |= is_dependent;
+        computing |= is_computed;
     }
-    return 0;
+    if (computing < 0 || (dependent && PySet_Add(push->dependent, node) < 0)) return -1;
+    return computing && dependent ? PySet_Add(push->computed, node) : 0;
 }
 
 /* Makes the node outside, and notes its results. */
@@ -85,9 +87,7 @@ static int move_node(Push *push, PyObject *node)
     for (Py_ssize_t i = 0; i < node_n_outputs(node); i++) {
         if (PyDict_SetItem(push->outer_of, node_output(node, i), node_output(made, i)) < 0) goto done;
     }
-    int computing = is_computing(push, node);
-    if (computing < 0 || (computing && PySet_Add(push->computed, node) < 0)) goto done;
-    result = 0;
+    result = classify(push, node);
 done:
     Py_XDECREF(made);
     Py_XDECREF(inputs);
@@ -206,7 +206,8 @@ static int push_body(Push *push)
     if ((push->body = scan_body_new(push->node, push->context)) == NULL) return -1;
     if (safe_init(&push->inner, push->body, push->context->state) < 0) return -1;
     if ((push->outer_of = PyDict_New()) == NULL || (push->computed = PySet_New(NULL)) == NULL) return -1;
-    if ((push->new_inputs = PyList_New(0)) == NULL || (push->new_outers = PyList_New(0)) == NULL || start_with_non_seqs(push) < 0) return -1;
+    if ((push->dependent = PySet_New(NULL)) == NULL || (push->new_inputs = PyList_New(0)) == NULL) return -1;
+    if ((push->new_outers = PyList_New(0)) == NULL || start_with_non_seqs(push) < 0) return -1;
     if (push_nodes(push) < 0) return -1;
     return PyList_GET_SIZE(push->new_inputs) == 0 ? 0 : replace_loop(push);
 }
@@ -222,6 +223,7 @@ static Py_ssize_t push_node(Push *push)
     Py_XDECREF(push->new_outers);
     Py_XDECREF(push->new_inputs);
     Py_XDECREF(push->computed);
+    Py_XDECREF(push->dependent);
     Py_XDECREF(push->outer_of);
     safe_clear(&push->inner);
     Py_XDECREF((PyObject *)push->body);
