@@ -128,6 +128,7 @@ int run_reshape(Frame *frame, const Step *step, Run *run)
     const Array *source = frame_operand(frame, step->src[0], &source_view);
     const Array *lengths = frame_operand(frame, step->src[1], &shape_view);
     int64_t size = array_size(source);
+    size_t n_bytes;
 
     view = *source;
     view.ndim = frame->program->values[step->dst[0]].ndim;
@@ -141,6 +142,9 @@ int run_reshape(Frame *frame, const Step *step, Run *run)
         return -1;
     }
     if (size == 0) {
+        if (array_bytes(view.ndim, view.shape, view.dtype, &n_bytes) < 0) {
+            return status_fail_shapes(run->status, STATUS_TOO_LARGE, view.ndim, view.shape, 0, NULL); /* by its other axes */
+        }
         array_set_contiguous_strides(&view);
     }
     if (size == 0 || reshape_strides(source, &view)) {

@@ -69,7 +69,39 @@ static int64_t pick_aux(const Garden *garden, Opcode opcode)
 
 static int32_t pick_fn(const Garden *garden, Opcode opcode)
 {
-    return (int32_t)next_number(garden->seed, opcode == I_MAP ? N_SCALARS : opcode == I_DRAW ? N_DISTS : opcode == I_REDUCE ? N_REDUCES : 2);
+    return (int32_t)next_number(garden->seed, opcode == I_MAP ? N_SCALARS : opcode == I_REDUCE ? N_REDUCES : 2);
+}
+
+/* Some number or array of that type, where one is found. */
+static int32_t pick_of(const Garden *garden, DType dtype)
+{
+    int32_t number = 0;
+
+    for (int tries = 0; tries < 20; tries++) {
+        number = pick_value(garden, false);
+        if (garden->program->values[number].dtype == dtype) {
+            break;
+        }
+    }
+    return number;
+}
+
+/* A draw whose parameters have the right types as far as such values are found. */
+static SampleInstr make_up_draw(const Garden *garden)
+{
+    int dist = (int)next_number(garden->seed, N_DISTS);
+    SampleInstr instr = {.opcode = I_DRAW, .fn = dist, .n_dst = 2, .n_src = 1, .n_aux = 1, .aux = {one_in(garden->seed, 4)}};
+
+    instr.flags = one_in(garden->seed, 2) ? INSTR_INPLACE : 0;
+    instr.src[0] = pick_value(garden, true);
+    if (instr.aux[0] != 0) {
+        instr.src[instr.n_src++] = pick_of(garden, DTYPE_INT64);
+    }
+    for (int i = 0; i < dist_n_params(dist); i++) {
+        instr.src[instr.n_src++] = pick_of(garden, dist_param_kind(dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64);
+    }
+    instr.dtype = dist_result_kind(dist) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64;
+    return instr;
 }
 
 /* A random instruction of random operands, with destinations of its own. */
@@ -82,12 +114,12 @@ static SampleInstr make_up(const Garden *garden, Opcode opcode)
     };
     SampleInstr instr = {.opcode = opcode, .fn = pick_fn(garden, opcode)};
 
-    instr.n_dst = opcode == I_DRAW ? 2 : 1;
+    instr.n_dst = 1;
     instr.n_src = row_n_src[opcode] >= 0 ? row_n_src[opcode] : (int32_t)next_number(garden->seed, 5);
     instr.n_aux = (int32_t)next_number(garden->seed, 4);
     instr.flags = (uint8_t)((one_in(garden->seed, 3) ? INSTR_INPLACE : 0) | (one_in(garden->seed, 6) ? INSTR_INVARIANT : 0));
     for (int32_t i = 0; i < instr.n_src; i++) {
-        instr.src[i] = pick_value(garden, opcode == I_DRAW && i == 0);
+        instr.src[i] = pick_value(garden, opcode == I_ALIAS && one_in(garden->seed, 2));
     }
     for (int32_t i = 0; i < instr.n_aux; i++) {
         instr.aux[i] = pick_aux(garden, opcode);
@@ -108,10 +140,13 @@ static bool try_instr(const Garden *garden)
     if (opcode == I_LOOP || opcode == I_CALL || (opcode == I_EMPTY && !garden->may_be_empty)) {
         return false;
     }
-    instr = make_up(garden, opcode);
+    if (one_in(garden->seed, 4)) {
+        opcode = I_DRAW;
+    }
+    instr = opcode == I_DRAW ? make_up_draw(garden) : make_up(garden, opcode);
     for (int32_t i = 0; i < instr.n_dst; i++) {
-        bool is_stream = opcode == I_DRAW && i == 0;
-        DType dtype = instr.n_src > 0 ? pick_dtype(garden, instr.src[0]) : pick_dtype(garden, 0);
+        bool is_stream = i == 0 && (opcode == I_DRAW || (opcode == I_ALIAS && program->values[instr.src[0]].value_class == VALUE_STREAM));
+        DType dtype = opcode == I_DRAW ? instr.dtype : instr.n_src > 0 ? pick_dtype(garden, instr.src[0]) : pick_dtype(garden, 0);
 
         instr.dst[i] = is_stream ? sample_value(program, VALUE_STREAM, ORIGIN_COMPUTED, DTYPE_BOOL, 0, &status)
                                  : sample_computed(program, dtype, (int)next_number(garden->seed, 4), &status);
@@ -369,15 +404,16 @@ static uint64_t mix_array(uint64_t hash, const Array *array)
 
 static int stop_sometimes(void *self) { return ++*(int *)self > 5; }
 
-/* One call: what it gave, as a number. */
-static uint64_t run_once(Frame *frame, uint64_t input_seed)
+/* One call, of which the k-th allocation fails if k is not 0: what it gave, as a number. */
+static uint64_t run_once(Frame *frame, uint64_t input_seed, int64_t k)
 {
     Rig rig;
     VmHost host = {0};
     Lent lent = {.seed = input_seed};
     Status status;
     uint64_t hash = 1;
-    int n_polls = 0;
+    int64_t n_faults;
+    int n_polls = 0, result;
 
     rig_set_up(&rig);
     host.dists = rig.dists;
@@ -385,7 +421,14 @@ static uint64_t run_once(Frame *frame, uint64_t input_seed)
     host.self = &n_polls;
     status_clear(&status);
     lend_inputs(frame, &rig, &lent);
-    if (vm_run(frame, &host, &status) == 0) {
+    if (k > 0) {
+        mem_fault_arm(k, 1);
+    }
+    result = vm_run(frame, &host, &status);
+    n_faults = mem_fault_disarm();
+    /* Where invariant instructions fail, step 0 runs whole, and an error before theirs is the one reported. */
+    CHECK(n_faults == 0 || result < 0);
+    if (result == 0) {
         const Program *program = frame_program(frame);
 
         for (int32_t i = 0; i < program->n_outputs; i++) {
@@ -443,7 +486,7 @@ static void accepted_programs_run_without_harm_on_inputs_of_any_shape(void)
         Frame *frame = frame_of(program);
 
         for (int j = 0; j < 12; j++) {
-            (void)run_once(frame, next_number(&seed, 1u << 30));
+            (void)run_once(frame, next_number(&seed, 1u << 30), 0);
         }
         frame_free(frame, &(VmHost){0});
         program_free(program);
@@ -463,7 +506,7 @@ static void shared_storage_and_used_frames_change_no_result(void)
 
         for (int j = 0; j < 8; j++) {
             seeds[j] = next_number(&seed, 1u << 30);
-            found[j] = run_once(frame, seeds[j]);
+            found[j] = run_once(frame, seeds[j], 0);
             n_failed += found[j] < N_STATUS_CODES;
             n_runs++;
         }
@@ -472,7 +515,7 @@ static void shared_storage_and_used_frames_change_no_result(void)
         CHECK(program_check(program, &status) == 0);
         for (int j = 7; j >= 0; j--) {
             frame = frame_of(program);
-            if (run_once(frame, seeds[j]) != found[j]) {
+            if (run_once(frame, seeds[j], 0) != found[j]) {
                 char *listing = program_listing(program);
                 check_that(false, listing, __FILE__, __LINE__);
                 mem_free(listing);
@@ -484,7 +527,33 @@ static void shared_storage_and_used_frames_change_no_result(void)
     CHECK(n_failed < n_runs); /* some calls succeed, or nothing was compared */
 }
 
+static void a_failed_allocation_harms_neither_the_run_nor_the_next(void)
+{
+    uint64_t seed = (uint64_t)read_number("PYSCAN_FUZZ_SEED", 1) + 2000;
+
+    for (int i = read_number("PYSCAN_FUZZ_PROGRAMS", 60); i > 0; i--) {
+        Program *program = new_program(&seed, false);
+        Frame *frame = frame_of(program);
+        uint64_t input_seed = next_number(&seed, 1u << 30), expected = run_once(frame, input_seed, 0);
+
+        for (int64_t k = 1; k < 12; k++) {
+            Status status;
+            Frame *other;
+
+            (void)run_once(frame, input_seed, k);
+            CHECK(run_once(frame, input_seed, 0) == expected);
+            mem_fault_arm(k, 1);
+            other = frame_new(program, &status);
+            CHECK((mem_fault_disarm() == 0) == (other != NULL) && (other != NULL || status.code == STATUS_NO_MEMORY));
+            frame_free(other, &(VmHost){0});
+        }
+        frame_free(frame, &(VmHost){0});
+        program_free(program);
+    }
+}
+
 const Test tests_fuzz[] = {
+    TEST(a_failed_allocation_harms_neither_the_run_nor_the_next),
     TEST(accepted_programs_run_without_harm_on_inputs_of_any_shape),
     TEST(shared_storage_and_used_frames_change_no_result),
     {NULL, NULL},
