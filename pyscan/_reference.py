@@ -364,6 +364,12 @@ def _random(node, inputs):
 
 # -- scan --------------------------------------------------------------------------------------------------------------
 
+def _check_steps(n_steps):
+    """A negative number of steps is reported as soon as it is known, before buffers of negative length are."""
+    if int(n_steps) < 0:
+        raise IndexError(f"Scan was asked to run for negative number of step {int(n_steps)}")
+
+
 class _ScanCall:
     """The outer inputs of one scan node, cut into their parts in the order of ScanInfo."""
 
@@ -378,8 +384,7 @@ class _ScanCall:
         self.kept = [int(v) for v in take(info.n_nit_sot)]
         self.fixed = take(info.n_non_seqs)
         self.is_while = info.as_while
-        if self.n_steps < 0:
-            raise IndexError(f"Scan was asked to run for negative number of step {self.n_steps}")
+        _check_steps(self.n_steps)
         for i, sequence in enumerate(self.sequences):
             if len(sequence) < self.n_steps:
                 raise ValueError(
@@ -458,9 +463,14 @@ def evaluate(order, outputs, values):
     def read(variable):
         return variable.data if isinstance(variable, Constant) else values[variable]
 
+    steps = {node.inputs[0] for node in order if getattr(node.op, "kind", None) == "scan"}
+    for variable in steps & values.keys():
+        _check_steps(values[variable])
     for node in order:
         compute = _KINDS.get(getattr(node.op, "kind", None), _perform)
         values.update(zip(node.outputs, compute(node, [read(v) for v in node.inputs])))
+        for variable in steps.intersection(node.outputs):
+            _check_steps(values[variable])
     return [read(v) for v in outputs]
 
 

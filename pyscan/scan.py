@@ -140,7 +140,8 @@ class _Loop:
         outputs: dict[int, Variable] = {}
         for state in self.tensors:
             outputs[state.position] = next(made)[state.offset :]
-        hidden = [(shared, next(made)[1:][-1]) for shared in self.hidden]
+        # The last row of the whole buffer, the initial one included: a loop of no steps leaves the shared variable as it was.
+        hidden = [(shared, next(made)[-1]) for shared in self.hidden]
         for position in self.paths:
             outputs[position] = next(made)
         for state in self.generators:

@@ -143,12 +143,73 @@ static int lower_node(Builder *builder, PyObject *node)
     return result == 1 ? lower_call(builder, node) : result;
 }
 
+/* A loop's number of steps is checked as soon as it is known: a negative one is reported as such, not as the buffer of
+ * negative length that the graph would allocate before it gets to the loop. */
+
+static int is_scan(PyObject *node)
+{
+    LowerFunction function;
+
+    return find_function(node_op(node), &function) < 0 ? -1 : function == lower_scan;
+}
+
+/* Owned dict: number of steps (a Variable) -> the first loop that runs for it. */
+static PyObject *find_steps(PyObject *nodes)
+{
+    PyObject *loops = PyDict_New();
+
+    for (Py_ssize_t i = 0; loops != NULL && i < PyList_GET_SIZE(nodes); i++) {
+        PyObject *node = PyList_GET_ITEM(nodes, i);
+        int found = is_scan(node);
+        if (found < 0 || (found == 1 && node_n_inputs(node) > 0 && PyDict_SetDefault(loops, node_input(node, 0), node) == NULL)) Py_CLEAR(loops);
+    }
+    return loops;
+}
+
+static int emit_steps_check(Builder *builder, PyObject *steps, PyObject *loop)
+{
+    int32_t number, dst;
+
+    builder->node = loop;
+    builder->node_index = (int32_t)PyList_GET_SIZE(builder->lowered->nodes);
+    if (PyList_Append(builder->lowered->nodes, loop) < 0 || (number = build_length(builder, steps)) < 0
+        || (dst = build_temporary(builder, DTYPE_INT64, 0)) < 0)
+        return -1;
+    return build_emit1(builder, I_CHECK_STEPS, dst, 1, &number, 0, NULL);
+}
+
+/* Numbers of steps that no node computes are known from the start. */
+static int check_given_steps(Builder *builder, PyObject *loops)
+{
+    PyObject *steps, *loop;
+    Py_ssize_t position = 0;
+
+    while (PyDict_Next(loops, &position, &steps, &loop)) {
+        if (!graph_is_computed(steps) && emit_steps_check(builder, steps, loop) < 0) return -1;
+    }
+    return 0;
+}
+
+static int check_computed_steps(Builder *builder, PyObject *loops, PyObject *node)
+{
+    for (Py_ssize_t i = 0; i < node_n_outputs(node); i++) {
+        PyObject *loop = PyDict_GetItemWithError(loops, node_output(node, i));
+        if ((loop == NULL && PyErr_Occurred()) || (loop != NULL && emit_steps_check(builder, node_output(node, i), loop) < 0)) return -1;
+    }
+    return 0;
+}
+
 int lower_nodes(Builder *builder, FunctionGraph *graph)
 {
-    PyObject *nodes = graph_toposort(graph);
-    int result = nodes == NULL ? -1 : 0;
+    PyObject *nodes = graph_toposort(graph), *loops = nodes == NULL ? NULL : find_steps(nodes);
+    int result = loops == NULL ? -1 : check_given_steps(builder, loops);
 
-    for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(nodes); i++) result = lower_node(builder, PyList_GET_ITEM(nodes, i));
+    for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(nodes); i++) {
+        PyObject *node = PyList_GET_ITEM(nodes, i);
+        result = lower_node(builder, node);
+        if (result == 0 && PyDict_GET_SIZE(loops) > 0) result = check_computed_steps(builder, loops, node);
+    }
+    Py_XDECREF(loops);
     Py_XDECREF(nodes);
     builder->node = NULL;
     builder->node_index = -1;

@@ -395,6 +395,14 @@ static int check_CHECK_SHAPE(const Check *check)
     return check_expect(check, same_type(dst_value(check, 0), src_value(check, 0)), "the destination must be like the source");
 }
 
+static int check_CHECK_STEPS(const Check *check)
+{
+    const Value *steps = src_value(check, 0);
+
+    return check_expect(check, steps->value_class == VALUE_SCALAR && steps->dtype == DTYPE_INT64 && same_type(dst_value(check, 0), steps),
+                        "the steps must be an int64 scalar");
+}
+
 static int check_ASSERT(const Check *check)
 {
     if (expect_n_src(check, 1) < 0 || expect_n_aux(check, 1) < 0) {

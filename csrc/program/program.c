@@ -255,6 +255,7 @@ AliasRule instr_alias(const Instr *instr)
     case I_ALIAS:
     case I_CHECK_SHAPE:
     case I_ASSERT:
+    case I_CHECK_STEPS:
         return ALIAS_ALWAYS;
     case I_RESHAPE:
         return ALIAS_MAYBE;

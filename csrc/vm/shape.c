@@ -310,3 +310,15 @@ int run_assert(Frame *frame, const Step *step, Run *run)
     frame_show(frame, step->dst[0], frame_operand(frame, step->src[0], &view));
     return 0;
 }
+
+int run_check_steps(Frame *frame, const Step *step, Run *run)
+{
+    int64_t n_steps = frame_int64(frame, step->src[0]);
+    Array view;
+
+    if (n_steps < 0) {
+        return status_fail_numbers(run->status, STATUS_NEGATIVE_STEPS, n_steps, 0, 0, 0);
+    }
+    frame_show(frame, step->dst[0], frame_operand(frame, step->src[0], &view));
+    return 0;
+}

@@ -83,6 +83,8 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_check_shape(frame, step, run);
     case I_ASSERT:
         return run_assert(frame, step, run);
+    case I_CHECK_STEPS:
+        return run_check_steps(frame, step, run);
     case I_DRAW:
         return run_draw(frame, step, run);
     case I_LOOP:
