@@ -12,12 +12,11 @@ The names are Aesara's; `python -m pyscan SCRIPT` runs a program written for Aes
 from pyscan import _core
 from pyscan.config import config
 from pyscan.version import __version__
-from pyscan import graph, features, errors  # noqa: E402
+from pyscan import errors, features, graph
 from pyscan.graph import Apply, Constant, FunctionGraph, Op, Type, Variable, clone_replace
 from pyscan import scalar
 from pyscan import tensor
-from pyscan.sharedvalue import collect_new_shareds, shared, shared_constructor
-from pyscan.graph import SharedVariable
+from pyscan.sharedvalue import SharedVariable, collect_new_shareds, shared, shared_constructor
 from pyscan.updates import OrderedUpdates
 from pyscan.io import In, Out
 from pyscan.mode import Mode, get_default_mode, predefined_modes
@@ -28,11 +27,11 @@ from pyscan.printing import debugprint, dprint, pp, pprint
 from pyscan.scan import foldl, foldr, map, reduce, scan, scan_checkpoints, until
 from pyscan import ifelse
 from pyscan.tensor.basic import get_scalar_constant_value
-from pyscan.explain import explain, show_versions
+from pyscan.explain import Explanation, explain, show_versions
 from pyscan.names import install_as
 
 __all__ = [
-    "Apply", "Constant", "Function", "FunctionGraph", "FunctionMaker", "In", "Mode", "Op", "OrderedUpdates", "Out", "SharedVariable", "Type",
+    "Apply", "Constant", "Explanation", "Function", "FunctionGraph", "FunctionMaker", "In", "Mode", "Op", "OrderedUpdates", "Out", "SharedVariable", "Type",
     "Variable", "__version__", "as_op", "clone_replace", "collect_new_shareds", "config", "debugprint", "dprint", "errors", "explain",
     "features", "foldl", "foldr", "function", "get_default_mode", "get_scalar_constant_value", "graph", "ifelse", "install_as", "map", "pp",
     "pprint", "predefined_modes", "printing", "rebuild_function", "reduce", "scalar", "scan", "scan_checkpoints", "shared",

@@ -85,7 +85,7 @@ def run_command(text: str) -> None:
 
 def run_stdin() -> None:
     put_first("")
-    run_source(sys.stdin.buffer.read(), "<stdin>", __loader__=importlib.machinery.BuiltinImporter)
+    run_source(sys.stdin.buffer.read(), "<stdin>", __file__="<stdin>", __loader__=importlib.machinery.BuiltinImporter)
 
 
 def _without_own_frames(traceback: Any) -> Any:

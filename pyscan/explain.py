@@ -79,7 +79,7 @@ def explain(fn: Any) -> Explanation:
 
 def _findings(fgraph: Any, where: tuple[str, ...], passes: tuple[str, ...]) -> Iterator[Finding]:
     for node in fgraph.toposort():
-        kind = getattr(type(node.op), "kind", None)
+        kind = getattr(node.op, "kind", None)
         if kind == "random":
             yield _of_random_variable(fgraph, node, where, passes)
         elif kind == "scan":
@@ -100,34 +100,35 @@ def _of_random_variable(fgraph: Any, node: Any, where: tuple[str, ...], passes: 
     if origin:
         what += f" ({origin[0]}:{origin[1]})"
     in_place = bool(node.op.destroy_map)
-    return Finding("random variable", what, where, in_place, _refusals(fgraph, "random_make_inplace", node, passes, in_place))
+    refusals = () if in_place else _refusals(fgraph, "random_make_inplace", node, node.outputs[0], node.inputs[0], passes)
+    return Finding("random variable", what, where, in_place, refusals)
 
 
 def _of_loop(fgraph: Any, node: Any, where: tuple[str, ...], passes: tuple[str, ...]) -> Iterator[Finding]:
-    op = node.op
-    destroyed = op.destroy_map or {}
-    outputs = list(node.outputs)
-    states = [*op.outer_mitmot_outs(node), *op.outer_mitsot_outs(node), *op.outer_sitsot_outs(node)] if hasattr(op, "outer_mitmot_outs") else (
-        [*op.outer_mitsot_outs(node), *op.outer_sitsot_outs(node)])
+    op, outputs = node.op, list(node.outputs)
+    sources = op.get_oinp_iinp_iout_oout_mappings()["outer_inp_from_outer_out"]
+    states = [*op.outer_mitmot_outs(node), *op.outer_mitsot_outs(node), *op.outer_sitsot_outs(node)]
     for kind, variables in (("state", states), ("generator", op.outer_shared_outs(node))):
         for variable in variables:
             position = outputs.index(variable)
-            in_place = position in destroyed
-            refusals = _refusals(fgraph, "scan_make_inplace", node, passes, in_place)
+            in_place = position in (op.destroy_map or {})
+            source = node.inputs[sources[position]]
+            refusals = () if in_place else _refusals(fgraph, "scan_make_inplace", node, variable, source, passes)
             note = "" if in_place or kind == "state" else "the loop works on one copy a call, and draws in place in that"
-            label = variable.name or f"output {position}"
+            label = variable.name or (str(source) if kind == "generator" else f"output {position}")
             yield Finding(kind, f"{label} of {_loop_name(node)}", where, in_place, refusals, note)
 
 
-def _refusals(fgraph: Any, pass_name: str, node: Any, passes: tuple[str, ...], in_place: bool) -> tuple[str, ...]:
-    """What the graph noted about proposals of this pass for this node's outputs."""
-    if in_place:
-        return ()
+def _refusals(fgraph: Any, pass_name: str, node: Any, output: Any, source: Any, passes: tuple[str, ...]) -> tuple[str, ...]:
+    """What the graph noted about proposals of this pass for this output: those that name what would be overwritten, or all of
+    the node's when none does. A proposal is noted as the text of the node proposed, which differs from this node's in the Op."""
     if pass_name not in passes:
         return (f"the mode does not run {pass_name}",)
-    texts = {str(variable) for variable in node.outputs}
-    found = [text for reason, variable, text in fgraph.vetoes if reason == pass_name and variable in texts]
-    return tuple(dict.fromkeys(found))
+    inputs = str(node)[len(str(node.op)):]
+    found = [text for reason, proposal, text in fgraph.vetoes
+             if reason == pass_name and (proposal == str(output) or proposal.endswith(inputs))]
+    naming = [text for text in found if str(source) in text]
+    return tuple(dict.fromkeys(naming or found))
 
 
 def show_versions(file: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""Graphs as one line of text: `pp` as mathematics, `as_string` as nested calls.
+"""Graphs as one line of mathematics: `pp`.
 
 A printer gives pieces: texts, and variables whose own pieces go in their place; one loop joins them, so that chains of any length
 can be printed in time that grows with the text. Programs add printers of their own with `pprint.assign`.
@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable
 
 from pyscan import _core
 
-__all__ = ["pp", "pprint", "PPrinter", "Printer", "as_string"]
+__all__ = ["pp", "pprint", "PPrinter", "Printer"]
 
 
 class PrinterState:
@@ -258,7 +258,7 @@ class PPrinter(Printer):
             if condition(pstate, variable):
                 return printer
         if node is not None:
-            return _BY_KIND.get(getattr(type(node.op), "kind", ""), default_printer)
+            return _BY_KIND.get(getattr(node.op, "kind", ""), default_printer)
         return constant_printer if isinstance(variable, _core.Constant) else leaf_printer
 
     def __call__(self, variable: Any, pstate: Any = None) -> str:
@@ -267,78 +267,3 @@ class PPrinter(Printer):
 
 pprint = PPrinter()
 pp = pprint
-
-
-# ---- nested calls
-
-
-def as_string(inputs: Any, outputs: Any, leaf_formatter: Callable[[Any], str] = str,
-              node_formatter: Callable[[Any, list[str]], str] | None = None) -> list[str]:
-    """The graphs between inputs and outputs, one text an output: `op(a, op2(b))`.
-
-    A node that is read several times is written out once, as `*n -> text`, and as `*n` from then on; `::i` follows where
-    a node has several outputs. `node_formatter(node, texts)` and `leaf_formatter(variable)` replace the parts' texts.
-    """
-    stops, readers = set(inputs), {}
-    seen: set = set()
-    stack = list(outputs)
-    for output in outputs:
-        if output.owner is not None:
-            readers[output.owner] = readers.get(output.owner, 0) + 1
-    while stack:
-        variable = stack.pop()
-        node = variable.owner
-        if node is None or variable in stops or node in seen:
-            continue
-        seen.add(node)
-        for x in node.inputs:
-            if x.owner is not None and x not in stops:
-                readers[x.owner] = readers.get(x.owner, 0) + 1
-        stack.extend(node.inputs)
-    describe = _Describer(stops, readers, leaf_formatter, node_formatter)
-    return [describe(output) for output in outputs]
-
-
-class _Describer:
-    """The texts of `as_string`: numbers are given to nodes with several readers in the order in which they are written out."""
-
-    def __init__(self, stops: set, readers: dict[Any, int], leaf: Callable, node: Callable | None) -> None:
-        self.stops, self.readers, self.leaf, self.node = stops, readers, leaf, node
-        self.numbers: dict[Any, int] = {}
-
-    def __call__(self, variable: Any) -> str:
-        # An entry is a text, a variable, or (node, where its inputs' texts begin) to be closed.
-        texts: list[str] = []
-        stack: list[Any] = [variable]
-        while stack:
-            item = stack.pop()
-            if isinstance(item, str):
-                texts.append(item)
-            elif isinstance(item, tuple):
-                node, start, head = item
-                parts, texts[start:] = texts[start:], []
-                texts.append(head + self.node(node, parts))
-            else:
-                self._open(item, texts, stack)
-        return "".join(texts)
-
-    def _open(self, variable: Any, texts: list[str], stack: list[Any]) -> None:
-        node = variable.owner
-        if node is None or variable in self.stops:
-            texts.append(self.leaf(variable))
-            return
-        position = f"::{variable.index}" if len(node.outputs) > 1 else ""
-        if node in self.numbers:
-            texts.append(f"*{self.numbers[node]}{position}")
-            return
-        head = ""
-        if self.readers.get(node, 0) > 1:
-            self.numbers[node] = len(self.numbers) + 1
-            head = f"*{self.numbers[node]} -> "
-        if self.node is not None:
-            stack.append((node, len(texts), head))
-            stack.extend(reversed(node.inputs))
-        else:
-            texts.append(f"{head}{node.op}(")
-            stack.append(")")
-            stack.extend(reversed(_separated(node.inputs, ", ")))

@@ -320,7 +320,7 @@ def rewrite(fgraph: Any, mode: Any) -> dict[str, int]:
     """Run the mode's passes on the graph, then compile the bodies of the loops that are left; returns how often each pass changed something."""
     changes = _core.rewrite(fgraph, list(mode.passes), _evaluate)
     for node in fgraph.apply_nodes:
-        if getattr(type(node.op), "kind", None) == "scan":
+        if getattr(node.op, "kind", None) == "scan":
             node.op = node.op.compiled(mode)
     return changes
 

@@ -198,11 +198,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.modules: dict[str, AliasModule] = {}
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        if fullname != self.root and not fullname.startswith(self.root + "."):
-            return None
-        if fullname in self.names():
+        if fullname == self.root or fullname in self.names():
             return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
-        return self._refuse(fullname)
+        return self._refuse(fullname) if fullname.startswith(self.root + ".") else None
 
     def names(self) -> set[str]:
         return {f"{self.root}.{path}" if path else self.root for path in _module_paths()}
@@ -244,7 +242,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _who_asks() -> str:
     """"from" for a name of a from-import, "import" for a module, "" for someone who only looks (importlib.util.find_spec)."""
-    frame, asked = sys._getframe(2), ""
+    frame, asked = sys._getframe(3), ""
     while frame is not None and "importlib" in frame.f_code.co_filename:
         if frame.f_code.co_name == "_handle_fromlist":
             return "from"

@@ -16,9 +16,10 @@ from typing import Any, Callable, Iterable, Iterator, TextIO
 import numpy as np
 
 from pyscan import _core
+from pyscan._core import as_string
 from pyscan.formulas import (
     ConstantPrinter, DefaultPrinter, FunctionPrinter, IgnorePrinter, LeafPrinter, OperatorPrinter, PatternPrinter, PPrinter, Printer,
-    PrinterState, as_string, constant_printer, default_printer, leaf_printer, pp, pprint,
+    PrinterState, constant_printer, default_printer, leaf_printer, pp, pprint,
 )
 from pyscan.io import SymbolicInput, SymbolicOutput
 
@@ -87,7 +88,7 @@ def _scan_roles(node: Any) -> dict[Any, str]:
 
 
 def _roles(node: Any) -> dict[Any, str]:
-    return _scan_roles(node) if getattr(type(node.op), "kind", None) == "scan" else {}
+    return _scan_roles(node) if getattr(node.op, "kind", None) == "scan" else {}
 
 
 class _Options:

@@ -23,11 +23,11 @@ def pytest_addoption(parser):
 @pytest.fixture(autouse=True)
 def verified_and_isolated():
     """Check the graph after every pass, and leave the configuration as it was."""
-    pyscan._core.set_verify(True)
+    before = pyscan._core.set_verify(True)
     saved = pyscan.config.snapshot()
     yield
     pyscan.config.restore(saved)
-    pyscan._core.set_verify(False)
+    pyscan._core.set_verify(before)
 
 
 @pytest.fixture

@@ -20,12 +20,11 @@ def stand_in():
     names.uninstall("aesara_stand_in")
 
 
-@pytest.mark.parametrize("path", [path for path in names._module_paths()])
-def test_every_module_is_a_real_module(stand_in, path):
-    full = f"{stand_in}.{path}" if path else stand_in
-    module = importlib.import_module(full)
-    assert isinstance(module, types.ModuleType) and sys.modules[full] is module and module.__name__ == full
-    assert module.__spec__.name == full
+def test_every_module_is_a_real_module(stand_in):
+    for path in names._module_paths():
+        full = f"{stand_in}.{path}" if path else stand_in
+        module = importlib.import_module(full)
+        assert isinstance(module, types.ModuleType) and sys.modules[full] is module and module.__name__ == module.__spec__.name == full
 
 
 def test_every_row_of_the_table_names_something_that_is_there():
@@ -98,11 +97,10 @@ def test_absent_names_import_and_refuse_when_used(stand_in):
     exec(f"from {stand_in} import grad\nfrom {stand_in}.gradient import grad_undefined\nimport {stand_in}.sparse as sparse\n"
          f"from {stand_in}.compile.debugmode import DebugMode\nimport {stand_in}.tensor.nnet", scope)
     for use in (lambda: scope["grad"](1), lambda: scope["DebugMode"].something, lambda: scope["sparse"].csr_matrix("x"),
-                lambda: type("Own", (scope["DebugMode"],), {})):
+                lambda: types.new_class("Own", (scope["DebugMode"],))):
         with pytest.raises(NotImplementedError, match="is not part of pyscan"):
             use()
     with pytest.raises(NotImplementedError, match="aesara.grad is not part of pyscan"):
-        scope["grad"]
         scope["grad"]()
     assert not isinstance(3, scope["DebugMode"]) and not hasattr(scope["grad"], "anything")
     assert pickle.loads(pickle.dumps(scope["grad"])).__name__ == "grad"
@@ -154,7 +152,7 @@ def test_installing_twice_is_once_and_a_loaded_package_is_not_replaced(stand_in)
 
 def test_pyscan_itself_answers_aesaras_top_names():
     import pyscan as aesara
-    assert aesara.compile.SharedVariable is pyscan.SharedVariable and aesara.graph.fg.FunctionGraph is pyscan.FunctionGraph
+    assert aesara.compile.SharedVariable is pyscan.SharedVariable
     with pytest.raises(NotImplementedError):
         aesara.grad(1, 2)
     with pytest.raises(AttributeError, match="module 'pyscan' has no attribute 'functoin'"):

@@ -21,6 +21,7 @@ def test_every_public_name_exists():
 def test_the_stub_lists_what_the_core_exports():
     stub = ast.parse((ROOT / "pyscan" / "_core.pyi").read_text())
     declared = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    declared |= {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
     exported = {name for name in vars(pyscan._core) if not name.startswith("_")}
     assert declared == exported
 

