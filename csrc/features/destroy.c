@@ -21,21 +21,33 @@ static int is_indestructible(GraphState *state, PyObject *variable)
     return found;
 }
 
-/* The root stands first in the sentence, as the search met it. */
-static int check_destructible(DestroyState *destroy, GraphState *state, PyObject *root)
+/* Appends what must not be overwritten among the root and all that shows it; the root comes first, as the search met it. */
+static int find_indestructible(DestroyState *destroy, GraphState *state, PyObject *root, PyObject *refused)
 {
-    PyObject *impact = destroy_impact(destroy, root), *refused = impact ? PyList_New(0) : NULL;
-    int status = refused && PyList_Insert(impact, 0, root) == 0 ? 0 : -1;
+    PyObject *impact = destroy_impact(destroy, root);
+    int status = impact ? PyList_Insert(impact, 0, root) : -1;
     for (Py_ssize_t k = 0; status == 0 && k < PyList_GET_SIZE(impact) - 1; k++) {
         int refuses = is_indestructible(state, PyList_GET_ITEM(impact, k));
         status = refuses > 0 ? PyList_Append(refused, PyList_GET_ITEM(impact, k)) : refuses;
+    }
+    Py_XDECREF(impact);
+    return status;
+}
+
+/* The roots of the list that have a destroyer. */
+static int check_destructible(DestroyState *destroy, GraphState *state, PyObject *roots)
+{
+    PyObject *refused = PyList_New(0);
+    int status = refused ? 0 : -1;
+    for (Py_ssize_t k = 0; status == 0 && k < PyList_GET_SIZE(roots); k++) {
+        if (destroy_destroyers(destroy, PyList_GET_ITEM(roots, k))) status = find_indestructible(destroy, state, PyList_GET_ITEM(roots, k), refused);
+        else if (PyErr_Occurred()) status = -1;
     }
     if (status == 0 && PyList_GET_SIZE(refused)) {
         PyErr_Format(state->InconsistencyError, "Attempting to destroy indestructible variables: %R", refused);
         status = -1;
     }
     Py_XDECREF(refused);
-    Py_XDECREF(impact);
     return status;
 }
 
@@ -112,18 +124,23 @@ static int handler_on_change(PyObject *self, FunctionGraph *graph, PyObject *nod
     return destroy_note_change(destroy_state(graph), node, i, variable, new_variable);
 }
 
+/* The destroyers of one root. */
+static int check_aliasing_at(DestroyState *destroy, GraphState *state, PyObject *root)
+{
+    PyObject *nodes = destroy_destroyers(destroy, root);
+    if (!nodes) return PyErr_Occurred() ? -1 : 0;
+    for (Py_ssize_t j = 0; j < PyList_GET_SIZE(nodes); j++)
+        if (check_aliasing(destroy, state, PyList_GET_ITEM(nodes, j)) < 0) return -1;
+    return 0;
+}
+
 /* Checks the keys of `roots` that have a destroyer, and the destroyers among the keys of `nodes`. */
 static int check_rules(DestroyState *destroy, GraphState *state, PyObject *roots, PyObject *nodes)
 {
     PyObject *root_list = PyDict_Keys(roots), *node_list = root_list ? PyDict_Keys(nodes) : NULL;
     int status = node_list ? destroy_check_crowded(destroy, state) : -1;
-    for (Py_ssize_t k = 0; status == 0 && k < PyList_GET_SIZE(root_list); k++) {
-        PyObject *destroyers = destroy_destroyers(destroy, PyList_GET_ITEM(root_list, k));
-        if (destroyers) status = check_destructible(destroy, state, PyList_GET_ITEM(root_list, k));
-        else if (PyErr_Occurred()) status = -1;
-        for (Py_ssize_t j = 0; status == 0 && destroyers && j < PyList_GET_SIZE(destroyers); j++)
-            status = check_aliasing(destroy, state, PyList_GET_ITEM(destroyers, j));
-    }
+    if (status == 0) status = check_destructible(destroy, state, root_list);
+    for (Py_ssize_t k = 0; status == 0 && k < PyList_GET_SIZE(root_list); k++) status = check_aliasing_at(destroy, state, PyList_GET_ITEM(root_list, k));
     for (Py_ssize_t k = 0; status == 0 && k < PyList_GET_SIZE(node_list); k++) status = check_aliasing(destroy, state, PyList_GET_ITEM(node_list, k));
     Py_XDECREF(node_list);
     Py_XDECREF(root_list);
