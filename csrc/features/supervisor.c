@@ -132,7 +132,7 @@ static int supervisor_attach_to(PyObject *self, FunctionGraph *graph, GraphState
     if (found == 0) {
         status = PyObject_SetAttrString((PyObject *)graph, protected_set, own);
     } else if (found > 0) {
-        PyObject *merged = PyObject_CallMethod(there, "update", "O", own);
+        PyObject *merged = PyObject_CallMethod(there, "update", "(O)", own);
         if (merged) PyErr_SetString(state->AlreadyThere, "Supervisor feature is already present");
         Py_XDECREF(merged);
         Py_DECREF(there);

@@ -228,7 +228,7 @@ static PyObject *remake_on(GraphState *state, PyObject *self, PyObject *inputs, 
     if (tag_copy(state, as_apply(self)->tag, &tag) < 0) goto fail;
     if (tag) {
         if (as_apply(node)->tag) { /* what make_node left there wins */
-            PyObject *merged = PyObject_CallMethod(tag, "__update__", "O", as_apply(node)->tag);
+            PyObject *merged = PyObject_CallMethod(tag, "__update__", "(O)", as_apply(node)->tag);
             Py_DECREF(tag);
             if (!(tag = merged)) goto fail;
         }
@@ -290,7 +290,7 @@ static PyObject *apply_get_out(PyObject *self, void *closure) { return PyObject_
 static PyObject *apply_run_params(PyObject *self, PyObject *unused)
 {
     GraphState *state = graph_state_of(self);
-    PyObject *params = state ? PyObject_CallMethod(as_apply(self)->op, "get_params", "O", self) : NULL;
+    PyObject *params = state ? PyObject_CallMethod(as_apply(self)->op, "get_params", "(O)", self) : NULL;
     if (params || !state || !PyErr_ExceptionMatches(state->MethodNotDefined)) return params;
     PyErr_Clear();
     return Py_NewRef(state->no_params);

@@ -102,7 +102,7 @@ static int constant_init(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:Constant", keywords, &type, &data, &name)) return -1;
     GraphState *state = graph_state_of(self);
     if (!state || variable_set_leaf(state, as_variable(self), type, name) < 0) return -1;
-    PyObject *filtered = PyObject_CallMethod(type, "filter", "O", data);
+    PyObject *filtered = PyObject_CallMethod(type, "filter", "(O)", data);
     if (!filtered) return -1;
     Py_XSETREF(((Constant *)self)->data, filtered);
     return 0;
@@ -295,7 +295,7 @@ static void nominal_dealloc(PyObject *self)
 static PyObject *nominal_str(PyObject *self)
 {
     PyObject *cls = PyObject_GetAttrString(as_variable(self)->type, "variable_type");
-    PyObject *text = cls ? PyObject_CallMethod(cls, "__str__", "O", self) : NULL;
+    PyObject *text = cls ? PyObject_CallMethod(cls, "__str__", "(O)", self) : NULL;
     PyObject *result = text ? PyUnicode_FromFormat("*%S-%S", ((NominalVariable *)self)->id, text) : NULL;
     Py_XDECREF(text);
     Py_XDECREF(cls);

@@ -123,7 +123,7 @@ static int clone_features(GraphState *state, FunctionGraph *graph, PyObject *cop
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(graph->features); i++) {
         PyObject *feature = Py_NewRef(PyList_GET_ITEM(graph->features, i)), *new_feature = clone_feature(state, feature, equiv);
-        PyObject *done = new_feature ? PyObject_CallMethod(copy, "attach_feature", "O", new_feature) : NULL;
+        PyObject *done = new_feature ? PyObject_CallMethod(copy, "attach_feature", "(O)", new_feature) : NULL;
         Py_XDECREF(new_feature);
         Py_DECREF(feature);
         if (!done) return -1;

@@ -122,7 +122,7 @@ static int equal_leaves(Comparison *comparison, PyObject *x, PyObject *y)
 {
     if (x == y) return 1;
     if (is_constant(comparison->state, x) && is_constant(comparison->state, y)) {
-        PyObject *answer = PyObject_CallMethod(x, "equals", "O", y);
+        PyObject *answer = PyObject_CallMethod(x, "equals", "(O)", y);
         int equal = answer ? PyObject_IsTrue(answer) : -1;
         Py_XDECREF(answer);
         return equal;
@@ -174,7 +174,7 @@ static int equal_values(GraphState *state, PyObject *x, PyObject *y)
 
 static int in_same_class(PyObject *x, PyObject *y)
 {
-    PyObject *answer = PyObject_CallMethod(as_variable(y)->type, "in_same_class", "O", as_variable(x)->type);
+    PyObject *answer = PyObject_CallMethod(as_variable(y)->type, "in_same_class", "(O)", as_variable(x)->type);
     int same = answer ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
     return same;

@@ -111,7 +111,7 @@ static int attach_feature(FunctionGraph *graph, GraphState *state, PyObject *fea
 {
     int has = PySequence_Contains(graph->features, feature);
     if (has) return has < 0 ? -1 : 0;
-    PyObject *done = PyObject_CallMethod(feature, "on_attach", "O", graph);
+    PyObject *done = PyObject_CallMethod(feature, "on_attach", "(O)", graph);
     if (done) {
         Py_DECREF(done);
         return PyList_Append(graph->features, feature);
@@ -438,7 +438,7 @@ static PyObject *m_remove_feature(PyObject *self, PyObject *feature)
     Py_ssize_t i = PySequence_Contains(graph->features, feature);
     if (i <= 0) return i < 0 ? NULL : Py_NewRef(Py_None);
     if ((i = PySequence_Index(graph->features, feature)) < 0 || PyList_SetSlice(graph->features, i, i + 1, NULL) < 0) return NULL;
-    PyObject *done = PyObject_CallMethod(feature, "on_detach", "O", self);
+    PyObject *done = PyObject_CallMethod(feature, "on_detach", "(O)", self);
     Py_XDECREF(done);
     return done ? Py_NewRef(Py_None) : NULL;
 }

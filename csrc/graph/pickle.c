@@ -134,9 +134,17 @@ static PyObject *describe_outputs(PyObject *outputs)
     return list;
 }
 
-/* Owned: [tag, attributes] of the node and then of each output. */
+static bool has_notes(PyObject *tag, PyObject *dict) { return tag || (dict && PyDict_GET_SIZE(dict)); }
+
+/* Owned: [tag, attributes] of the node and then of each output; None when there are none, as for nearly all nodes. */
 static PyObject *node_state(Apply *node)
 {
+    bool has_any = has_notes(node->tag, node->dict);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(node->outputs); i++) {
+        Variable *output = as_variable(PyList_GET_ITEM(node->outputs, i));
+        has_any |= has_notes(output->tag, output->dict);
+    }
+    if (!has_any) Py_RETURN_NONE;
     PyObject *list = PyList_New(0);
     for (Py_ssize_t i = -1; list && i < PyList_GET_SIZE(node->outputs); i++) {
         Variable *output = i < 0 ? NULL : as_variable(PyList_GET_ITEM(node->outputs, i));
@@ -186,11 +194,11 @@ static PyObject *apply_setstate(PyObject *self, PyObject *values)
 /* Owned: new outputs of these classes, types and names. */
 static PyObject *make_outputs(GraphState *state, PyObject *descriptions)
 {
-    PyObject *list = PyList_New(0), *items = list ? PySequence_List(descriptions) : NULL;
+    PyObject *list = PyList_New(0), *empty = list ? PyTuple_New(0) : NULL, *items = empty ? PySequence_List(descriptions) : NULL;
     for (Py_ssize_t i = 0; items && list && i < PyList_GET_SIZE(items); i++) {
         PyObject *cls, *type, *name, *output = NULL, *item = PySequence_Tuple(PyList_GET_ITEM(items, i));
         if (item && PyArg_ParseTuple(item, "O!OO:rebuild_node", &PyType_Type, &cls, &type, &name)) {
-            if (PyType_IsSubtype((PyTypeObject *)cls, state->Variable)) output = PyObject_CallMethod(cls, "__new__", "O", cls);
+            if (PyType_IsSubtype((PyTypeObject *)cls, state->Variable)) output = ((PyTypeObject *)cls)->tp_new((PyTypeObject *)cls, empty, NULL);
             else PyErr_Format(PyExc_TypeError, "%R is not a class of Variables", cls);
         }
         if (output) {
@@ -203,6 +211,7 @@ static PyObject *make_outputs(GraphState *state, PyObject *descriptions)
     }
     if (!items) Py_CLEAR(list);
     Py_XDECREF(items);
+    Py_XDECREF(empty);
     return list;
 }
 
@@ -216,11 +225,12 @@ static PyObject *py_rebuild_node(PyObject *module, PyObject *args)
         return NULL;
     }
     if (!(outputs = make_outputs(state, descriptions))) return NULL;
-    node = PyObject_CallMethod(cls, "__new__", "O", cls);
-    PyObject *done = node ? PyObject_CallMethod((PyObject *)state->Apply, "__init__", "OOOO", node, op, inputs, outputs) : NULL;
-    if (!done) Py_CLEAR(node);
-    else Py_XSETREF(as_apply(node)->origin, Py_NewRef(origin));
-    Py_XDECREF(done);
+    node = apply_make(state, (PyTypeObject *)cls, op, inputs, outputs);
+    if (node && !is_apply(state, node)) {
+        PyErr_Format(PyExc_TypeError, "%R made %R, which is not an Apply", cls, node);
+        Py_CLEAR(node);
+    }
+    if (node) Py_XSETREF(as_apply(node)->origin, Py_NewRef(origin));
     Py_DECREF(outputs);
     return node;
 }
@@ -279,7 +289,7 @@ static PyObject *py_rebuild_function_graph(PyObject *module, PyObject *args)
         PyErr_Format(PyExc_TypeError, "%R is not a class of FunctionGraphs", cls);
         return NULL;
     }
-    graph = PyObject_CallMethod(cls, "__new__", "O", cls);
+    graph = PyObject_CallMethod(cls, "__new__", "(O)", cls);
     PyObject *init = graph ? PyObject_GetAttrString((PyObject *)state->FunctionGraph, "__init__") : NULL;
     PyObject *positional = init ? PyTuple_Pack(4, graph, inputs, outputs, features) : NULL;
     PyObject *named = positional ? Py_BuildValue("{sOsO}", "clone", Py_False, "update_mapping", mapping) : NULL;

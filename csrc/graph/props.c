@@ -38,12 +38,9 @@ static PyObject *props_values(PyObject *self, PyObject *props)
 
 PyObject *props_richcompare(PyObject *a, PyObject *b, int compare)
 {
-    if (compare != Py_EQ && compare != Py_NE) Py_RETURN_NOTIMPLEMENTED;
-    if (a == b) return PyBool_FromLong(compare == Py_EQ);
-    if (compare == Py_NE) { /* the opposite of ==, also where a Python subclass defines that alone */
-        int equal = PyObject_RichCompareBool(a, b, Py_EQ);
-        return equal < 0 ? NULL : PyBool_FromLong(!equal);
-    }
+    if (compare == Py_NE) return PyBaseObject_Type.tp_richcompare(a, b, compare); /* the contrary of ==, which a subclass may define */
+    if (compare != Py_EQ) Py_RETURN_NOTIMPLEMENTED;
+    if (a == b) Py_RETURN_TRUE;
     if (!Py_IS_TYPE(b, Py_TYPE(a))) Py_RETURN_NOTIMPLEMENTED;
     GraphState *state = graph_state_of(a);
     PyObject *props, *result = NULL;

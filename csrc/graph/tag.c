@@ -106,7 +106,7 @@ int tag_copy(GraphState *state, PyObject *tag, PyObject **copy)
         if (!ours || PyDict_Update(ours, theirs) < 0) Py_CLEAR(fresh);
     } else { /* a user's own object in the place of the tag */
         PyObject *module = PyImport_ImportModule("copy");
-        fresh = module ? PyObject_CallMethod(module, "copy", "O", tag) : NULL;
+        fresh = module ? PyObject_CallMethod(module, "copy", "(O)", tag) : NULL;
         Py_XDECREF(module);
     }
     *copy = fresh;

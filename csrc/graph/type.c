@@ -10,7 +10,7 @@ int types_equal(PyObject *a, PyObject *b) { return a == b ? 1 : PyObject_RichCom
 /* 1, 0 or -1: the truth of a method's answer for one argument. */
 static int ask(PyObject *type, const char *method, PyObject *other)
 {
-    PyObject *answer = PyObject_CallMethod(type, method, "O", other);
+    PyObject *answer = PyObject_CallMethod(type, method, "(O)", other);
     int truth = answer ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
     return truth;
@@ -103,7 +103,7 @@ static PyObject *type_filter_variable_method(PyObject *self, PyObject *args, PyO
     if (!variable || !is_variable(state, variable)) return variable;
     int equal = types_equal(as_variable(variable)->type, self);
     if (equal == 0 && allow_convert) {
-        PyObject *converted = PyObject_CallMethod(self, "convert_variable", "O", variable);
+        PyObject *converted = PyObject_CallMethod(self, "convert_variable", "(O)", variable);
         if (!converted) equal = -1;
         else if (converted != Py_None) {
             Py_DECREF(variable);
@@ -163,7 +163,7 @@ static PyObject *type_call(PyObject *self, PyObject *args, PyObject *kwargs)
     static char *keywords[] = {"name", NULL};
     PyObject *name = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:__call__", keywords, &name)) return NULL;
-    return PyObject_CallMethod(self, "make_variable", "O", name);
+    return PyObject_CallMethod(self, "make_variable", "(O)", name);
 }
 
 static PyObject *type_make_constant(PyObject *self, PyObject *args, PyObject *kwargs)

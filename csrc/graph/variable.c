@@ -158,10 +158,7 @@ static PyObject *variable_repr(PyObject *self) { return PyObject_Str(self); }
 static PyObject *variable_richcompare(PyObject *self, PyObject *other, int compare)
 {
     static const char *const names[] = {"__lt__", "__le__", NULL, NULL, "__gt__", "__ge__"};
-    if (compare == Py_EQ || compare == Py_NE) {
-        if (self == other) return PyBool_FromLong(compare == Py_EQ);
-        Py_RETURN_NOTIMPLEMENTED;
-    }
+    if (compare == Py_EQ || compare == Py_NE) return PyBaseObject_Type.tp_richcompare(self, other, compare);
     PyObject *message = PyUnicode_FromFormat("Subclasses of Variable must provide %s", names[compare]), *name = PyType_GetName(Py_TYPE(self));
     PyObject *args = message && name ? PyTuple_Pack(2, message, name) : NULL;
     if (args) PyErr_SetObject(PyExc_NotImplementedError, args);

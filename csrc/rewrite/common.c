@@ -178,7 +178,7 @@ PyObject *rewrite_make_node(PyObject *op, PyObject *inputs, PyObject *node)
     return made;
 }
 
-PyObject *rewrite_make_constant(PyObject *type, PyObject *data) { return PyObject_CallMethod(type, "make_constant", "O", data); }
+PyObject *rewrite_make_constant(PyObject *type, PyObject *data) { return PyObject_CallMethod(type, "make_constant", "(O)", data); }
 
 PyObject *rewrite_make_int(PyObject *type, Py_ssize_t value)
 {
