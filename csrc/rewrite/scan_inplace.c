@@ -123,9 +123,9 @@ static int waits_for_draw(const InplaceLoop *loop, PyObject *state_variable)
     return 0;
 }
 
-static int note_veto(const InplaceLoop *loop, PyObject *variable)
+static int note_veto(const InplaceLoop *loop)
 {
-    PyObject *text = PyObject_Str(variable), *veto = NULL;
+    PyObject *text = PyObject_Str(loop->node), *veto = NULL;
     if (text != NULL) {
         veto = Py_BuildValue("(sOs)", REASON, text, "Another draw from this generator state is the one whose new state is stored: it advances "
                                                     "the generator itself, and the loop draws from a copy.");
@@ -153,7 +153,7 @@ static int choose(InplaceLoop *loop, int heir_turn)
         loop->is_candidate[k] = is_first == heir_turn;
         if (!loop->is_candidate[k] || is_first) continue;
         int waits = waits_for_draw(loop, state_variable);
-        if (waits < 0 || (waits && note_veto(loop, node_output(loop->node, k)) < 0)) return -1;
+        if (waits < 0 || (waits && note_veto(loop) < 0)) return -1;
         if (waits) loop->is_candidate[k] = false;
     }
     return 0;
