@@ -163,23 +163,36 @@ static int push_nodes(Push *push)
 
 /* ---- the new loop ---- */
 
-/* Owned: `list` without the items behind `n`, then those of `more`. */
-static PyObject *joined_new(PyObject *list, Py_ssize_t n, PyObject *more)
+/* Whether the body reads the inner input; a non-sequence that only moved nodes read goes (outside, they read what it was). */
+static bool keeps_input(Push *push, Py_ssize_t i)
 {
-    PyObject *result = PyList_GetSlice(list, 0, n);
-    if (result != NULL && PyList_SetSlice(result, n, n, more) < 0) Py_CLEAR(result);
+    return i < push->layout.inner_non_seqs || graph_count_clients(push->body, PyList_GET_ITEM(push->body->inputs, i)) > 0;
+}
+
+/* Owned: what is kept of the inner (or the outer) inputs, then the new ones. */
+static PyObject *inputs_new(Push *push, bool outer)
+{
+    const ScanLayout *layout = &push->layout;
+    PyObject *list = outer ? as_apply(push->node)->inputs : push->body->inputs;
+    Py_ssize_t n_before = outer ? layout->outer_non_seqs : layout->inner_non_seqs;
+    PyObject *result = PyList_GetSlice(list, 0, n_before);
+    for (Py_ssize_t i = 0; result != NULL && i < layout->n_non_seqs; i++) {
+        bool keep = keeps_input(push, layout->inner_non_seqs + i);
+        if (keep && PyList_Append(result, PyList_GET_ITEM(list, n_before + i)) < 0) Py_CLEAR(result);
+    }
+    PyObject *more = outer ? push->new_outers : push->new_inputs;
+    Py_ssize_t end = result == NULL ? 0 : PyList_GET_SIZE(result);
+    if (result != NULL && PyList_SetSlice(result, end, end, more) < 0) Py_CLEAR(result);
     return result;
 }
 
 /* Owned: the new op. */
-static PyObject *pushed_op_new(Push *push)
+static PyObject *pushed_op_new(Push *push, PyObject *inner_inputs)
 {
-    PyObject *op = as_apply(push->node)->op, *info = PyObject_GetAttrString(op, "info"), *result = NULL;
-    PyObject *changes = Py_BuildValue("{sn}", "n_non_seqs", push->layout.n_non_seqs + PyList_GET_SIZE(push->new_inputs));
-    PyObject *new_info = info == NULL || changes == NULL ? NULL : scan_info_replace(info, changes);
-    PyObject *inputs = joined_new(push->body->inputs, push->layout.n_inner_inputs, push->new_inputs);
-    if (new_info != NULL && inputs != NULL) result = scan_op_rebuild(op, new_info, inputs, push->body->outputs);
-    Py_XDECREF(inputs);
+    PyObject *op = as_apply(push->node)->op, *info = PyObject_GetAttrString(op, "info"), *new_info = NULL, *result = NULL;
+    PyObject *changes = Py_BuildValue("{sn}", "n_non_seqs", PyList_GET_SIZE(inner_inputs) - push->layout.inner_non_seqs);
+    if (info != NULL && changes != NULL) new_info = scan_info_replace(info, changes);
+    if (new_info != NULL) result = scan_op_rebuild(op, new_info, inner_inputs, push->body->outputs);
     Py_XDECREF(new_info);
     Py_XDECREF(changes);
     Py_XDECREF(info);
@@ -189,13 +202,14 @@ static PyObject *pushed_op_new(Push *push)
 /* 1 when the loop was replaced, 0, or -1. */
 static int replace_loop(Push *push)
 {
-    PyObject *op = pushed_op_new(push);
-    PyObject *inputs = op == NULL ? NULL : joined_new(as_apply(push->node)->inputs, push->layout.n_outer_inputs, push->new_outers);
-    PyObject *made = inputs == NULL ? NULL : rewrite_make_node(op, inputs, push->node);
+    PyObject *inner_inputs = inputs_new(push, false), *inputs = inner_inputs == NULL ? NULL : inputs_new(push, true);
+    PyObject *op = inputs == NULL ? NULL : pushed_op_new(push, inner_inputs);
+    PyObject *made = op == NULL ? NULL : rewrite_make_node(op, inputs, push->node);
     int result = made == NULL ? -1 : rewrite_replace_node(push->graph, push->node, made, REASON);
     Py_XDECREF(made);
-    Py_XDECREF(inputs);
     Py_XDECREF(op);
+    Py_XDECREF(inputs);
+    Py_XDECREF(inner_inputs);
     return result;
 }
 

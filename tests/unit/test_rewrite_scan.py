@@ -201,6 +201,20 @@ def test_a_node_of_non_sequences_that_cannot_fail_moves_out():
     node = the_scan(rewritten([x0, p], [a], *PUSH))
     assert body_texts(node) == ["Elemwise{mul,no_inplace}"]
     assert str(node.inputs[-1].owner.op) == "Elemwise{exp,no_inplace}"
+    assert node.op.info.n_non_seqs == 1
+
+
+def test_a_non_sequence_that_the_body_still_reads_stays_beside_what_was_made_of_it():
+    x0, p = at.dscalar("x0"), at.dscalar("p")
+    a, _ = pyscan.scan(lambda x, p: x * at.exp(p) + p, outputs_info=[x0], non_sequences=[p], n_steps=3)
+    assert the_scan(rewritten([x0, p], [a], *PUSH)).op.info.n_non_seqs == 2
+    assert pyscan.function([x0, p], a)(1.0, 0.0).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_plain_view_stays_in_the_loop():
+    x0, p = at.dvector("x0"), at.dvector("p")
+    a, _ = pyscan.scan(lambda x, p: x * p[0], outputs_info=[x0], non_sequences=[p[1:]], n_steps=3)
+    assert "InplaceDimShuffle{x}" in body_texts(the_scan(rewritten([x0, p], [a], *PUSH)))
 
 
 def test_what_may_fail_stays_in_the_loop():
