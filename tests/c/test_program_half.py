@@ -1,4 +1,4 @@
-"""The program half as a plain C program: built without Python, run as it is and under the sanitizers that the compiler has."""
+"""The program half as a plain C program: built without Python and run under the sanitizers that the compiler has."""
 import os
 import re
 import shutil
@@ -27,13 +27,16 @@ def has_sanitizer(sanitize, folder):
     return built.returncode == 0 and run([str(program)]).returncode == 0
 
 
-@pytest.mark.parametrize("sanitize", ["", "address,undefined", "thread"])
-def test_the_program_half_passes_its_tests_as_plain_c(sanitize, tmp_path):
-    if sanitize and not has_sanitizer(sanitize, tmp_path):
-        pytest.skip(f"no {sanitize} sanitizer here")
+@pytest.mark.parametrize("sanitize, n_programs", [("address,undefined", "60"), ("thread", "10")])
+def test_the_program_half_passes_its_tests_as_plain_c(sanitize, n_programs, tmp_path):
+    if not has_sanitizer(sanitize, tmp_path):
+        if sanitize == "thread":
+            pytest.skip("no thread sanitizer here")
+        sanitize = ""
     program = str(tmp_path / "tests")
     built = run(["sh", os.path.join(here, "build.sh"), program], SANITIZE=sanitize)
     assert built.returncode == 0, built.stdout + built.stderr
-    done = run([program], UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
+    done = run([program], UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1", ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1",
+               PYSCAN_FUZZ_PROGRAMS=n_programs)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^[1-9][0-9]* passed, 0 failed$", done.stdout, re.M), done.stdout
