@@ -138,18 +138,27 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
 {
     const Dists *dists = &run->host->dists;
     const char *params[DRAW_MAX_PARAMS];
-    Stream *stream = *step->stream;
+    int dist = step->instr->fn;
     int32_t n_params = step->instr->n_src - 1;
+    Stream *stream = frame->pointers[step->src[0]];
 
-    if (stream->by_method || dists->functions[step->fn][0] == NULL) {
+    if (stream->by_method || dists->functions[dist][0] == NULL) {
         return run_draw(frame, step, run);
     }
-    if ((stream = choose_stream(frame, step, run)) == NULL) {
+    stream = choose_stream(frame, step, run);
+    if (stream == NULL) {
         return -1;
     }
     for (int32_t i = 0; i < n_params; i++) {
         params[i] = *step->cells[i];
     }
-    run->fuel -= STEP_DRAW_COST;
-    return draw_one(dists, step->fn, stream, *step->cells[n_params], params, run->status);
+    return draw_one(dists, dist, stream, *step->cells[n_params], params, run->status);
+}
+
+void arm_draw(Step *step, Stream *stream, const VmHost *host)
+{
+    step->function = host->dists.functions[step->instr->fn][0];
+    step->bitgen = stream->bitgen;
+    step->memo = &stream->binomial;
+    step->code = stream->by_method || step->function == NULL ? STEP_DRAW : step->quick;
 }

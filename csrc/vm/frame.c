@@ -128,7 +128,8 @@ static StepCode draw_code(const Frame *frame, const Instr *instr, Step *step)
         return STEP_OTHER;
     }
     step->cells[instr->n_src - 1] = &frame->addr[step->dst[1]];
-    return (instr->flags & INSTR_INPLACE) != 0 ? quick_code(instr->fn) : STEP_DRAW;
+    step->quick = (instr->flags & INSTR_INPLACE) != 0 ? quick_code(instr->fn) : STEP_DRAW;
+    return STEP_DRAW;
 }
 
 /* The cells of an elementwise instruction on scalars that takes at most three. */
@@ -149,7 +150,6 @@ static int resolve_step(Frame *frame, const Instr *instr, Step *step, Status *st
 
     step->code = STEP_OTHER;
     step->instr = instr;
-    step->fn = instr->fn;
     step->dst = instr_dst(program, instr);
     step->src = instr_src(program, instr);
     switch (instr->opcode) {
@@ -168,8 +168,6 @@ static int resolve_step(Frame *frame, const Instr *instr, Step *step, Status *st
         if ((instr->flags & INSTR_INPLACE) == 0 && (frame->scratch[step->dst[0]] = stream_new()) == NULL) {
             return status_fail(status, STATUS_NO_MEMORY);
         }
-        step->stream = &frame->pointers[step->src[0]];
-        step->next_stream = &frame->pointers[step->dst[0]];
         step->code = draw_code(frame, instr, step);
         return 0;
     default:

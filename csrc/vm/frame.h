@@ -24,7 +24,8 @@ typedef union Register {
 } Register;
 
 /* An instruction with what can be found out before the first run. All codes but STEP_OTHER are fast forms of instructions
- * whose operands are all scalars. The QUICK ones are single draws in place by functions of the shapes of dists.def. */
+ * whose operands are all scalars. The QUICK ones are single draws in place on a loop's own stream, by functions of the
+ * shapes of dists.def: a draw is STEP_DRAW until the loop arms it for a call. */
 typedef enum StepCode {
     STEP_MAP1,
     STEP_MAP2,
@@ -42,13 +43,15 @@ typedef enum StepCode {
     STEP_END /* after the last step of a list */
 } StepCode;
 
-enum { STEP_MAX_CELLS = 4, STEP_DRAW_COST = 100 };
+enum { STEP_MAX_CELLS = 4 };
 typedef struct Step {
     StepCode code;
-    int32_t fn;
+    StepCode quick;               /* of STEP_DRAW: what it can be armed as, or STEP_DRAW */
     MapKernel kernel;             /* of MAP and CAST */
     char **cells[STEP_MAX_CELLS]; /* of fast forms: where the addresses of the operands are, sources first */
-    void **stream, **next_stream; /* of DRAW */
+    void *function;               /* of an armed draw: NumPy's, and what it draws from */
+    BitGen *bitgen;
+    BinomialMemo *memo;
     const int32_t *dst, *src;
     const Instr *instr;
 } Step;
@@ -148,6 +151,8 @@ int run_check_steps(Frame *frame, const Step *step, Run *run);
 int run_draw(Frame *frame, const Step *step, Run *run);
 /* One draw from scalar parameters. */
 int run_draw_scalar(Frame *frame, const Step *step, Run *run);
+/* Lets a draw of a `quick` code draw from that stream without asking further, if its function can be called at all. */
+void arm_draw(Step *step, Stream *stream, const VmHost *host);
 int run_loop(Frame *frame, const Step *step, Run *run);
 int run_call(Frame *frame, const Step *step, Run *run);
 

@@ -9,47 +9,84 @@
 #include "base/mem.h"
 #include "vm/loop.h"
 
-static void init_writer(Writer *writer, const Frame *body, int32_t inner_out, int32_t outer_out, int64_t past)
+/* Whether the body computes a scalar anew in each step, so that it may be computed at its row. */
+static bool is_computed_each(const Frame *body, int32_t value)
 {
-    const Value *value = &body->program->values[inner_out];
+    for (const Step *step = body->each; step->code != STEP_END; step++) {
+        for (int32_t i = 0; i < step->instr->n_dst; i++) {
+            if (step->dst[i] == value) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void init_writer(LoopFrame *loop_frame, int32_t i, int32_t inner_out, int32_t outer_out, int64_t past)
+{
+    const Value *value = &loop_frame->body->program->values[inner_out];
+    Writer *writer = &loop_frame->writers[i];
 
     writer->inner_out = inner_out;
     writer->outer_out = outer_out;
     writer->past = past;
     writer->is_scalar = value->value_class == VALUE_SCALAR;
     writer->item_bytes = dtype_bytes((DType)value->dtype);
+    writer->can_be_direct = writer->is_scalar && is_computed_each(loop_frame->body, inner_out);
+    for (int32_t j = 0; j < i; j++) {
+        writer->can_be_direct &= loop_frame->writers[j].inner_out != inner_out;
+    }
+}
+
+static void init_writers(LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+
+    for (int32_t i = 0; i < loop->n_paths; i++) {
+        init_writer(loop_frame, i, loop->paths[i].inner_out, loop->paths[i].outer_out, 0);
+    }
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        init_writer(loop_frame, loop->n_paths + i, loop->states[i].inner_out, loop->states[i].outer_out, loop->states[i].past);
+    }
+}
+
+/* Work of a step in the units of poll.c; instructions on arrays account for their own. */
+static int64_t find_cost(const Frame *body)
+{
+    int64_t cost = 16;
+
+    for (const Step *step = body->each; step->code != STEP_END; step++) {
+        cost += step->code == STEP_DRAW ? 100 : 8;
+    }
+    return cost;
 }
 
 static int init_lists(LoopFrame *loop_frame)
 {
     const Loop *loop = loop_frame->loop;
-    size_t n_carries = (size_t)loop->n_carries, n_cursors = (size_t)loop->n_sequences + (size_t)loop->n_taps;
+    size_t n_carries = (size_t)loop->n_carries, n_links = (size_t)loop->body->n_instrs;
+    size_t n_rows = (size_t)loop->n_sequences + (size_t)loop->n_taps + (size_t)loop->n_paths + (size_t)loop->n_states;
 
     loop_frame->n_writers = loop->n_paths + loop->n_states;
-    if ((loop_frame->cursors = mem_calloc(n_cursors + 1, sizeof(Cursor))) == NULL
+    if ((loop_frame->cursors = mem_calloc(n_rows + 1, sizeof(Cursor))) == NULL
         || (loop_frame->writers = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Writer))) == NULL
         || (loop_frame->moves = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Move))) == NULL
+        || (loop_frame->links = mem_calloc(n_links + 1, sizeof(Link))) == NULL
         || (loop_frame->handed = mem_calloc(2 * n_carries + 1, sizeof(void *))) == NULL
         || (loop_frame->pool = mem_calloc(2 * n_carries + 1, sizeof(Stream *))) == NULL) {
         return -1;
     }
-    loop_frame->cursors_end = loop_frame->cursors + n_cursors;
-    loop_frame->chosen = loop_frame->handed + n_carries;
-    loop_frame->step_cost = 4 + 8 * (int64_t)loop_frame->body->n_each;
-    loop_frame->until = loop->until >= 0 ? &loop_frame->body->addr[loop->until] : NULL;
-    loop_frame->has_carries = loop_can_change_carries(loop);
     for (size_t i = 0; i < 2 * n_carries; i++) {
         if ((loop_frame->pool[i] = stream_new()) == NULL) {
             return -1;
         }
     }
-    for (int32_t i = 0; i < loop->n_paths; i++) {
-        init_writer(&loop_frame->writers[i], loop_frame->body, loop->paths[i].inner_out, loop->paths[i].outer_out, 0);
-    }
-    for (int32_t i = 0; i < loop->n_states; i++) {
-        init_writer(&loop_frame->writers[loop->n_paths + i], loop_frame->body, loop->states[i].inner_out, loop->states[i].outer_out,
-                    loop->states[i].past);
-    }
+    loop_frame->chosen = loop_frame->handed + n_carries;
+    loop_frame->step_cost = find_cost(loop_frame->body);
+    loop_frame->until = loop->until >= 0 ? &loop_frame->body->addr[loop->until] : NULL;
+    loop_frame->has_carries = loop_can_change_carries(loop);
+    loop_find_links(loop_frame);
+    init_writers(loop_frame);
     return 0;
 }
 
@@ -84,6 +121,7 @@ void loop_frame_free(LoopFrame *loop_frame)
     }
     mem_free(loop_frame->pool);
     mem_free(loop_frame->handed);
+    mem_free(loop_frame->links);
     mem_free(loop_frame->moves);
     mem_free(loop_frame->writers);
     mem_free(loop_frame->cursors);

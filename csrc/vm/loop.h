@@ -38,10 +38,17 @@ typedef struct Writer {
     char *row;           /* the row to write, which moves as a cursor does; in `moves` for those that are there */
     int64_t stride, wrap;
     char *end;
-    bool is_move;
+    bool is_move;        /* it is in `moves`, or the body's value is at the row itself, which a cursor moves */
+    bool can_be_direct;  /* the body computes the value in each step, and no writer before is of the same value */
     Array shape;         /* of a row, with its strides */
     Buffer *stage;       /* held: memory for a staged row */
 } Writer;
+
+/* A draw in place on the stream of a carry, perhaps after others: its next stream is known before the step. */
+typedef struct Link {
+    int32_t carried, next_stream; /* values of the body */
+    Step *step;
+} Link;
 
 struct LoopFrame {
     const Loop *loop;
@@ -51,10 +58,11 @@ struct LoopFrame {
     bool is_whole;     /* step 0 runs the invariant instructions too */
     bool has_carries;  /* the body can give back another stream or object than it got */
     bool has_others;   /* a step ends with more than moves of rows */
-    int32_t n_writers, n_staged;
-    Cursor *cursors, *cursors_end; /* sequences, then taps */
+    int32_t n_writers, n_staged, n_links;
+    Cursor *cursors, *cursors_end; /* sequences, taps, results written to their rows at once */
     Writer *writers;   /* paths, then states */
     Move *moves, *moves_end; /* those of them that are moves */
+    Link *links;       /* draws in place on the loop's own streams */
     Stream **pool;     /* owned, two for each carry: copies of streams */
     void **handed;     /* by carry, while a step's streams and objects are handed on */
     void **chosen;
@@ -64,6 +72,8 @@ int loop_begin(LoopFrame *loop_frame, Run *run);
 int loop_write_others(LoopFrame *loop_frame, Run *run);
 int loop_hand_over(LoopFrame *loop_frame, Run *run);
 int loop_finish(LoopFrame *loop_frame, Run *run);
+/* The steps to run before the clock is looked at; 0 when all are done. */
+int64_t loop_next_piece(const LoopFrame *loop_frame);
 
 /* Scalars of 8 bytes go to their rows. */
 static inline void loop_move_rows(LoopFrame *loop_frame)
@@ -89,5 +99,7 @@ int loop_take_carries(LoopFrame *loop_frame, Run *run);
 void loop_give_carries(LoopFrame *loop_frame, Run *run);
 /* Whether a step can end with another stream or object in a slot than it began with; else nothing is to be handed over. */
 bool loop_can_change_carries(const Loop *loop);
+/* Finds the links; room for one an instruction of the body. */
+void loop_find_links(LoopFrame *loop_frame);
 
 #endif

@@ -28,6 +28,21 @@ static bool is_stream(const LoopFrame *loop_frame, int32_t i)
 
 static Stream *current(const LoopFrame *loop_frame, int32_t i) { return loop_frame->body->pointers[loop_frame->loop->carries[i].inner_in]; }
 
+/* Tells the draws on carried streams which these are. */
+static void arm_links(LoopFrame *loop_frame, const VmHost *host)
+{
+    void **pointers = loop_frame->body->pointers;
+
+    for (int32_t i = 0; i < loop_frame->n_links; i++) {
+        const Link *link = &loop_frame->links[i];
+
+        pointers[link->next_stream] = pointers[link->carried];
+        if (link->step->quick != link->step->code || link->step->code != STEP_DRAW) {
+            arm_draw(link->step, pointers[link->carried], host);
+        }
+    }
+}
+
 int loop_take_carries(LoopFrame *loop_frame, Run *run)
 {
     const Loop *loop = loop_frame->loop;
@@ -48,6 +63,7 @@ int loop_take_carries(LoopFrame *loop_frame, Run *run)
             body->pointers[carry->inner_in] = loop_frame->pool[i];
         }
     }
+    arm_links(loop_frame, run->host);
     return 0;
 }
 
@@ -177,7 +193,11 @@ int loop_hand_over(LoopFrame *loop_frame, Run *run)
         return 0;
     }
     hand_over_objects(loop_frame, run);
-    return hand_over_streams(loop_frame, run);
+    if (hand_over_streams(loop_frame, run) < 0) {
+        return -1;
+    }
+    arm_links(loop_frame, run->host);
+    return 0;
 }
 
 /* Whether the value is the stream `first` after draws in place, so that its pointer is the same in each step. */
@@ -208,4 +228,28 @@ bool loop_can_change_carries(const Loop *loop)
         }
     }
     return false;
+}
+
+/* The carried stream that a draw is on, or -1. */
+static int32_t find_carried(const Loop *loop, int32_t value)
+{
+    for (int32_t i = 0; i < loop->n_carries; i++) {
+        if (is_drawn_from(loop->body, value, loop->carries[i].inner_in)) {
+            return loop->carries[i].inner_in;
+        }
+    }
+    return -1;
+}
+
+void loop_find_links(LoopFrame *loop_frame)
+{
+    for (Step *step = loop_frame->body->each; step->code != STEP_END; step++) {
+        const Instr *instr = step->instr;
+        bool is_inplace = instr->opcode == I_DRAW && (instr->flags & INSTR_INPLACE) != 0;
+        int32_t carried = is_inplace ? find_carried(loop_frame->loop, step->src[0]) : -1;
+
+        if (carried >= 0) {
+            loop_frame->links[loop_frame->n_links++] = (Link){carried, step->dst[0], step};
+        }
+    }
 }

@@ -176,20 +176,40 @@ static int set_path(LoopFrame *loop_frame, int32_t i, Run *run)
     return 0;
 }
 
-static void set_moves(LoopFrame *loop_frame)
+/* A scalar that the body computes in each step is computed at its row, which a cursor moves; other scalars of 8 bytes are
+ * moved to theirs. What is left goes the long way. */
+static void set_rows(LoopFrame *loop_frame, Cursor *next_cursor)
 {
-    Move *next = loop_frame->moves;
+    Frame *body = loop_frame->body;
+    Move *next_move = loop_frame->moves;
+    bool is_all = true;
 
     for (int32_t i = 0; i < loop_frame->n_writers; i++) {
         Writer *writer = &loop_frame->writers[i];
+        bool is_plain = writer->is_scalar && writer->is_ready && !writer->is_staged && writer->n_rows > 0;
+        char **cell = &body->addr[writer->inner_out];
 
-        writer->is_move = writer->is_scalar && writer->item_bytes == 8 && writer->is_ready && !writer->is_staged && writer->n_rows > 0;
-        if (writer->is_move) {
-            *next++ = (Move){&loop_frame->body->addr[writer->inner_out], writer->row, writer->stride, writer->wrap, writer->end};
+        writer->is_move = is_plain && (writer->can_be_direct || writer->item_bytes == 8);
+        is_all &= writer->is_move;
+        if (writer->can_be_direct) {
+            *cell = is_plain ? writer->row : body->registers[writer->inner_out].bytes;
+        }
+        if (writer->is_move && writer->can_be_direct) {
+            *next_cursor++ = (Cursor){cell, writer->stride, writer->wrap, writer->end};
+        } else if (writer->is_move) {
+            *next_move++ = (Move){cell, writer->row, writer->stride, writer->wrap, writer->end};
         }
     }
-    loop_frame->moves_end = next;
-    loop_frame->has_others = loop_frame->has_carries || next - loop_frame->moves < loop_frame->n_writers;
+    loop_frame->cursors_end = next_cursor;
+    loop_frame->moves_end = next_move;
+    loop_frame->has_others = !is_all || loop_frame->has_carries || loop_frame->until != NULL;
+}
+
+int64_t loop_next_piece(const LoopFrame *loop_frame)
+{
+    int64_t n_left = loop_frame->n_steps - loop_frame->n_done, n_piece = 1 + 65536 / loop_frame->step_cost;
+
+    return n_left < n_piece ? n_left : n_piece;
 }
 
 int loop_begin(LoopFrame *loop_frame, Run *run)
@@ -216,7 +236,7 @@ int loop_begin(LoopFrame *loop_frame, Run *run)
             return -1;
         }
     }
-    set_moves(loop_frame);
+    set_rows(loop_frame, next);
     set_fixed(loop_frame, run);
     return loop_take_carries(loop_frame, run);
 }

@@ -37,45 +37,45 @@ static inline void store_int64(const Step *step, int i, int64_t x)
 
 /* By step code: whether the parameters are plainly right, and the draw. */
 static inline bool is_quick_D_D(const Step *step) { return quick_int64(step, 0) >= 0; }
-static inline void draw_D_D(const Step *step, Stream *stream, void *function)
+static inline void draw_D_D(const Step *step)
 {
-    store_double(step, 1, ((double (*)(BitGen *, double))function)(stream->bitgen, quick_double(step, 0)));
+    store_double(step, 1, ((double (*)(BitGen *, double))step->function)(step->bitgen, quick_double(step, 0)));
 }
 
 static inline bool is_quick_D_DD(const Step *step) { return quick_int64(step, 1) >= 0; }
-static inline void draw_D_DD(const Step *step, Stream *stream, void *function)
+static inline void draw_D_DD(const Step *step)
 {
-    store_double(step, 2, ((double (*)(BitGen *, double, double))function)(stream->bitgen, quick_double(step, 0), quick_double(step, 1)));
+    store_double(step, 2, ((double (*)(BitGen *, double, double))step->function)(step->bitgen, quick_double(step, 0), quick_double(step, 1)));
 }
 
 static inline bool is_quick_L_D(const Step *step) { return quick_double(step, 0) > 0 && quick_double(step, 0) <= 1; }
-static inline void draw_L_D(const Step *step, Stream *stream, void *function)
+static inline void draw_L_D(const Step *step)
 {
-    store_int64(step, 1, ((int64_t (*)(BitGen *, double))function)(stream->bitgen, quick_double(step, 0)));
+    store_int64(step, 1, ((int64_t (*)(BitGen *, double))step->function)(step->bitgen, quick_double(step, 0)));
 }
 
 static inline double quick_range(const Step *step) { return quick_double(step, 1) - quick_double(step, 0); }
 static inline bool is_quick_UNIFORM(const Step *step) { return quick_range(step) > 0 && quick_range(step) <= 1e300; } /* a range of -0.0 is refused */
-static inline void draw_UNIFORM(const Step *step, Stream *stream, void *function)
+static inline void draw_UNIFORM(const Step *step)
 {
-    store_double(step, 2, ((double (*)(BitGen *, double, double))function)(stream->bitgen, quick_double(step, 0), quick_range(step)));
+    store_double(step, 2, ((double (*)(BitGen *, double, double))step->function)(step->bitgen, quick_double(step, 0), quick_range(step)));
 }
 
 static inline bool is_probability(double p) { return p >= 0 && p <= 1; }
 static inline bool is_quick_BINOMIAL(const Step *step) { return quick_int64(step, 0) >= 0 && is_probability(quick_double(step, 1)); }
-static inline void draw_BINOMIAL(const Step *step, Stream *stream, void *function)
+static inline void draw_BINOMIAL(const Step *step)
 {
-    int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))function;
+    int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))step->function;
 
-    store_int64(step, 2, binomial(stream->bitgen, quick_double(step, 1), quick_int64(step, 0), &stream->binomial));
+    store_int64(step, 2, binomial(step->bitgen, quick_double(step, 1), quick_int64(step, 0), step->memo));
 }
 
 static inline bool is_quick_BERNOULLI(const Step *step) { return is_probability(quick_double(step, 0)); }
-static inline void draw_BERNOULLI(const Step *step, Stream *stream, void *function)
+static inline void draw_BERNOULLI(const Step *step)
 {
-    int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))function;
+    int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))step->function;
 
-    store_int64(step, 1, binomial(stream->bitgen, quick_double(step, 0), 1, &stream->binomial));
+    store_int64(step, 1, binomial(step->bitgen, quick_double(step, 0), 1, step->memo));
 }
 
 #endif

@@ -113,17 +113,13 @@ static int note_node(const Step *step, Run *run)
 #define UNREACHABLE_DEFAULT
 #endif
 
-/* A draw by NumPy's function where all is plain, else by the long way. The loop's end looks at the fuel. */
-#define QUICK(SHAPE)                                                                        \
-    {                                                                                       \
-        Stream *stream = *step->stream;                                                     \
-        void *function = host->dists.functions[step->fn][0];                                \
-        if (stream->by_method || function == NULL || !is_quick_##SHAPE(step)) goto draw;    \
-        draw_##SHAPE(step, stream, function);                                               \
-        *step->next_stream = stream;                                                        \
-        run->fuel -= STEP_DRAW_COST;                                                        \
-        break;                                                                              \
-    }
+/* A draw by NumPy's function where the parameters are plainly right, else by the long way. */
+#define QUICK(SHAPE)                        \
+    if (!is_quick_##SHAPE(step)) {          \
+        goto draw;                          \
+    }                                       \
+    draw_##SHAPE(step);                     \
+    break
 
 /* The dispatch loop: once over the steps. Inlined where a loop comes round, which saves 25 machine instructions a step. */
 #if defined(__GNUC__)
@@ -131,8 +127,6 @@ __attribute__((always_inline))
 #endif
 static inline int run_pass(Frame *frame, const Step *step, Run *run)
 {
-    const VmHost *host = run->host;
-
     for (;; step++) {
         switch (step->code) {
         case STEP_MAP1: {
@@ -192,30 +186,47 @@ fail:
 
 int frame_run_steps(Frame *frame, const Step *steps, Run *run) { return run_pass(frame, steps, run); }
 
-/* n_done counts the steps that are complete, so it is the number of the one in which a failure happens. */
+/* What a step ends with, where that is more than moves of rows. 1: it was the last step. */
+static int end_step(LoopFrame *loop_frame, Run *run)
+{
+    if (loop_write_others(loop_frame, run) < 0 || loop_hand_over(loop_frame, run) < 0) {
+        return -1;
+    }
+    return loop_frame->until != NULL && **loop_frame->until != 0;
+}
+
+/* Steps are counted down in pieces, after each of which the clock may be read. n_done counts the steps that are complete, so
+ * it is the number of the one in which a failure happens. */
 int loop_run_steps(LoopFrame *loop_frame, Run *run)
 {
     Frame *body = loop_frame->body;
     const Step *steps = loop_frame->is_whole ? body->steps : body->each; /* of step 0, see loop.c */
+    int64_t n_piece = 1, n_left = 1;
+    int result = -1;
 
-    for (;;) {
-        if (run_pass(body, steps, run) < 0) {
-            return -1;
-        }
+    while (run_pass(body, steps, run) == 0) {
+        int is_ended = 0;
+
         loop_move_rows(loop_frame);
-        if (loop_frame->has_others && (loop_write_others(loop_frame, run) < 0 || loop_hand_over(loop_frame, run) < 0)) {
-            return -1;
+        if (loop_frame->has_others && (is_ended = end_step(loop_frame, run)) < 0) {
+            break;
         }
-        loop_frame->n_done++;
-        if (loop_frame->n_done == loop_frame->n_steps || (loop_frame->until != NULL && **loop_frame->until != 0)) {
-            return 0;
+        if (--n_left == 0 || is_ended > 0) {
+            loop_frame->n_done += n_piece - n_left;
+            n_left = n_piece = is_ended > 0 ? 0 : loop_next_piece(loop_frame);
+            if (n_piece == 0) {
+                result = 0;
+                break;
+            }
+            if (run_spend(run, n_piece * loop_frame->step_cost) < 0) {
+                break;
+            }
         }
         loop_advance(loop_frame);
-        if (run_spend(run, loop_frame->step_cost) < 0) {
-            return -1;
-        }
         steps = body->each;
     }
+    loop_frame->n_done += n_piece - n_left;
+    return result;
 }
 
 /* The host may be slow: the clock is read afterwards. */

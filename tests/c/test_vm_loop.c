@@ -140,6 +140,41 @@ static void paths_keep_the_last_rows_that_are_asked_for(void)
     }
 }
 
+/* One value that goes to several rows, an invariant one, a row handed through, and rows of one byte. */
+static void a_value_may_go_to_several_rows_of_any_element_size(void)
+{
+    Case c;
+    Program *body;
+    int32_t x, y, is_large, twice, out, path, again, ring, flags, through, same, prior;
+    const uint8_t *bytes;
+
+    start_case(&c);
+    body = c.maker.body;
+    x = loop_sequence(&c.maker, constant_doubles(c.program, 4, DOUBLES(1, 2, 3, 4)));
+    out = loop_state(&c.maker, state_of(&c, rows_for(&c, 1), 1, DOUBLES(9)), 1, true, &prior);
+    twice = add(body, x, x);
+    is_large = map(body, SCALAR_GT, F64, SOURCES(x, constant_double(body, 2)));
+    y = instr_flagged(body, I_MAP, SCALAR_ADD, F64, INSTR_INVARIANT, F64, 0, SOURCES(constant_double(body, 1), constant_double(body, 4)), NO_AUX);
+    loop_state_is(&c.maker, 0, twice);
+    path = loop_path(&c.maker, c.n, twice);
+    again = loop_path(&c.maker, c.n, twice);
+    ring = loop_path(&c.maker, constant_int(c.program, 3), prior);
+    flags = loop_path(&c.maker, c.n, is_large);
+    through = loop_path(&c.maker, c.n, x);
+    same = loop_path(&c.maker, c.n, y);
+    finish_case(&c, SOURCES(out, path, again, ring, flags, through, same));
+    for (int round = 0; round < 2; round++) {
+        CHECK(run_case(&c, 4) == 0 && is_doubles(c.frame, out, 1, SHAPE(5), DOUBLES(9, 2, 4, 6, 8)));
+        CHECK(is_doubles(c.frame, path, 1, SHAPE(4), DOUBLES(2, 4, 6, 8)) && is_doubles(c.frame, again, 1, SHAPE(4), DOUBLES(2, 4, 6, 8)));
+        CHECK(is_doubles(c.frame, ring, 1, SHAPE(3), DOUBLES(2, 4, 6)) && is_doubles(c.frame, through, 1, SHAPE(4), DOUBLES(1, 2, 3, 4)));
+        CHECK(is_doubles(c.frame, same, 1, SHAPE(4), DOUBLES(5, 5, 5, 5)));
+        bytes = (const uint8_t *)frame_array(c.frame, flags)->data;
+        CHECK(frame_array(c.frame, flags)->shape[0] == 4 && memcmp(bytes, "\0\0\1\1", 4) == 0);
+        CHECK(run_case(&c, 0) == 0 && is_doubles(c.frame, path, 1, SHAPE(0), NULL));
+    }
+    stop_case(&c);
+}
+
 static void sequences_may_be_strided_and_reversed(void)
 {
     Case c;
@@ -577,6 +612,7 @@ const Test tests_vm_loop[] = {
     TEST(a_state_with_two_taps_runs_over_its_path),
     TEST(rings_end_in_the_order_of_time),
     TEST(paths_keep_the_last_rows_that_are_asked_for),
+    TEST(a_value_may_go_to_several_rows_of_any_element_size),
     TEST(sequences_may_be_strided_and_reversed),
     TEST(a_state_that_is_shorter_than_its_past_is_refused),
     TEST(until_keeps_the_step_that_stops),
