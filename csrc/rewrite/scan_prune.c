@@ -10,7 +10,8 @@
  *   - a non-sequence that is a constant: the body holds the constant itself.
  *
  * What stays: everything whose removal could be noticed. A node of the body that may fail keeps the output that leads to
- * it, and an outer expression that may fail keeps its input, so that the same errors come; a sequence is kept even when it is not read,
+ * it, an outer expression that may fail keeps its input, and an output stays whose rows may turn out to be of different
+ * lengths, so that the same errors come; a sequence is kept even when it is not read,
  * since the loop checks its length; the generators' new states with a client stay, with the draws that lead to them, so that every other
  * draw has the same numbers.
  *
@@ -21,6 +22,7 @@
 #include "base/mem.h"
 #include "rewrite/safe.h"
 #include "rewrite/scan_edit.h"
+#include "rewrite/shape.h"
 
 #define REASON "scan_prune"
 
@@ -105,12 +107,44 @@ static int can_drop_outer(Prune *prune, Py_ssize_t outer_input)
     return safe_value(prune->outer, variable);
 }
 
+/* Lent: the first inner input that an output carries on, NULL for a path. */
+static PyObject *peek_carrying(Prune *prune, Py_ssize_t output)
+{
+    for (Py_ssize_t i = prune->layout.n_seqs; i < prune->layout.inner_non_seqs; i++) {
+        if (prune->layout.output_of_inner[i] == output) return PyList_GET_ITEM(prune->body->inputs, i);
+    }
+    return NULL;
+}
+
+/* 1 or 0, or -1: all rows of an output have one length on that axis. Those of a state have its own; those of a path have the
+ * first row's, so that the length must not be computed anew in each step: what comes into the body keeps its lengths. */
+static int has_one_length(Prune *prune, Py_ssize_t output, Py_ssize_t axis)
+{
+    GraphState *state = prune->context->state;
+    PyObject *result = PyList_GET_ITEM(prune->body->outputs, output), *carrying = peek_carrying(prune, output);
+    Length length, row;
+    if (rewrite_length(state, result, axis, &length) < 0) return -1;
+    if (carrying == NULL) return length.is_known || (length.axis >= 0 && !graph_is_computed(length.variable));
+    if (rewrite_length(state, carrying, axis, &row) < 0) return -1;
+    return (length.is_known && length.value == 1) || rewrite_same_length(&length, &row);
+}
+
+/* 1 or 0, or -1: storing the output's rows cannot fail. */
+static int can_store(Prune *prune, Py_ssize_t output)
+{
+    Py_ssize_t rank = rewrite_rank(PyList_GET_ITEM(prune->body->outputs, output));
+    int result = rank == -2 ? -1 : 1;
+    for (Py_ssize_t axis = 0; result > 0 && axis < rank; axis++) result = has_one_length(prune, output, axis);
+    return result;
+}
+
 /* An output that is not needed stays all the same when leaving it out could hide an error. */
 static int need_failing_outputs(Prune *prune)
 {
     for (Py_ssize_t k = 0; k < prune->layout.n_outputs; k++) {
         if (prune->is_needed[k]) continue;
         int droppable = safe_value(&prune->inner, PyList_GET_ITEM(prune->body->outputs, k));
+        if (droppable > 0) droppable = can_store(prune, k);
         if (droppable > 0) droppable = can_drop_outer(prune, scan_outer_input_of_output(&prune->layout, k));
         if (droppable < 0 || (droppable == 0 && need_output(prune, k) < 0)) return -1;
     }

@@ -81,6 +81,27 @@ def test_a_state_whose_start_may_fail_stays_with_its_error():
         pyscan.function([x0], a)(-1.0)
 
 
+def test_a_vector_state_that_keeps_its_length_goes():
+    x0, v = at.dscalar("x0"), at.dvector("v")
+    (a, b, c), _ = pyscan.scan(lambda x, y: (x * 2, at.exp(y) * 2.0, at.tanh(y)), outputs_info=[x0, v, None], n_steps=3)
+    assert len(the_scan(rewritten([x0, v], [a], *PRUNE)).outputs) == 1
+
+
+def test_a_vector_state_whose_length_may_change_stays_with_its_error():
+    x0, v, w = at.dscalar("x0"), at.dvector("v"), at.dvector("w")
+    (a, b), _ = pyscan.scan(lambda x, y, w: (x * 2, w * 2.0), outputs_info=[x0, v], non_sequences=[w], n_steps=3)
+    assert len(the_scan(rewritten([x0, v, w], [a], *PRUNE)).outputs) == 2
+    for mode in ("FAST_RUN", "FAST_COMPILE"):
+        with pytest.raises(ValueError, match="could not broadcast"):
+            pyscan.function([x0, v, w], a, mode=mode)(1.0, np.zeros(2), np.zeros(3))
+
+
+def test_a_path_whose_rows_may_differ_stays_with_its_error():
+    x0, n = at.lscalar("x0"), at.lscalar("n")
+    (a, b), _ = pyscan.scan(lambda x: (x + 1, at.zeros((at.maximum(x, 0),))), outputs_info=[x0, None], n_steps=n)
+    assert len(the_scan(rewritten([x0, n], [a], *PRUNE)).outputs) == 2
+
+
 def test_a_users_op_is_not_dropped():
     x0 = at.dscalar("x0")
     noisy = Noisy()
