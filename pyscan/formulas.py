@@ -121,7 +121,7 @@ class ConstantPrinter(Printer):
 class _ElemwisePrinter(Printer):
     """Arithmetic in brackets, the rest as functions."""
 
-    OPERATORS = {"add": "+", "mul": "*", "sub": "-", "neg": "-", "true_divide": "/", "floor_divide": "//", "pow": "**", "mod": "%"}
+    OPERATORS = {"add": "+", "mul": "*", "sub": "-", "neg": "-", "true_divide": "/", "floor_divide": "//", "pow": "**"}
 
     def pieces(self, output: Any) -> list[Any]:
         scalar_op, inputs = output.owner.op.scalar_op, output.owner.inputs
@@ -183,6 +183,11 @@ class _MakeVectorPrinter(Printer):
         return ["[", *_separated(output.owner.inputs, ", "), "]"]
 
 
+class _DotPrinter(Printer):
+    def pieces(self, output: Any) -> list[Any]:
+        return (OperatorPrinter("\\dot", -1) if str(output.owner.op) == "dot" else DefaultPrinter()).pieces(output)
+
+
 class _ReducePrinter(Printer):
     def pieces(self, output: Any) -> list[Any]:
         op = output.owner.op
@@ -196,7 +201,7 @@ leaf_printer, constant_printer, default_printer = LeafPrinter(), ConstantPrinter
 _BY_KIND: dict[str, Printer] = {
     "elemwise": _ElemwisePrinter(), "dimshuffle": _DimShufflePrinter(), "subtensor": _SubtensorPrinter(),
     "inc_subtensor": _IncSubtensorPrinter(), "make_vector": _MakeVectorPrinter(), "careduce": _ReducePrinter(),
-    "dot": OperatorPrinter("\\dot", -1), "join": FunctionPrinter(["join"]), "alloc": FunctionPrinter(["alloc"]),
+    "dot": _DotPrinter(), "join": FunctionPrinter(["join"]), "alloc": FunctionPrinter(["alloc"]),
 }
 
 

@@ -388,6 +388,8 @@ def mean(input, axis=None, dtype=None, op=False, keepdims=False, acc_dtype=None)
     axes = normalize_axes(as_axes_tuple(axis), input.type.ndim)
     for i in range(input.type.ndim) if axes is None else axes:
         total = true_divide(total, lengths[i])
+    if total.owner is not None and total is not input:
+        total.name = "mean"
     return total
 
 
@@ -403,6 +405,7 @@ def var(input, axis=None, ddof=0, keepdims=False, corrected=False):
     result = _mean_over(pow(centred, constant(2, dtype=centred.type.dtype)), input, axes, ddof, keepdims)
     if corrected:
         result = result - square(_mean_over(centred, input, axes, ddof, keepdims))
+    result.name = "var"
     return result
 
 
@@ -418,7 +421,9 @@ def _mean_over(x, counted, axes, ddof, keepdims):
 
 def std(input, axis=None, ddof=0, keepdims=False, corrected=False):
     """The standard deviation: the square root of `var`."""
-    return sqrt(var(input, axis, ddof, keepdims, corrected))
+    result = sqrt(var(input, axis, ddof, keepdims, corrected))
+    result.name = "std"
+    return result
 
 
 def logaddexp(*xs):
