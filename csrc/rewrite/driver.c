@@ -115,17 +115,12 @@ static int verify_after(FunctionGraph *graph, const char *name)
 {
     if (graph_check_integrity(graph) == 0) return 0;
     if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1; /* the check itself could not go on */
-    PyObject *type, *cause, *traceback;
-    PyErr_Fetch(&type, &cause, &traceback);
-    PyErr_NormalizeException(&type, &cause, &traceback);
+    PyObject *cause = graph_error_take();
     PyErr_Format(PyExc_AssertionError, "The pass '%s' left a graph that is not consistent: %S", name, cause);
-    PyObject *error_type, *error, *error_traceback;
-    PyErr_Fetch(&error_type, &error, &error_traceback);
-    PyErr_NormalizeException(&error_type, &error, &error_traceback);
-    PyException_SetCause(error, cause); /* steals the cause */
-    PyErr_Restore(error_type, error, error_traceback);
-    Py_XDECREF(type);
-    Py_XDECREF(traceback);
+    PyObject *error = graph_error_take();
+    if (error != NULL) PyException_SetCause(error, cause); /* takes the cause */
+    else Py_XDECREF(cause);
+    graph_error_give(error);
     return -1;
 }
 
