@@ -157,6 +157,9 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
 
 void arm_draw(Step *step, Stream *stream, const VmHost *host)
 {
+    if (step->quick == STEP_DRAW || step->quick == STEP_OTHER) {
+        return;
+    }
     step->function = host->dists.functions[step->instr->fn][0];
     step->bitgen = stream->bitgen;
     step->memo = &stream->binomial;

@@ -148,7 +148,7 @@ static int resolve_step(Frame *frame, const Instr *instr, Step *step, Status *st
 {
     const Program *program = frame->program;
 
-    step->code = STEP_OTHER;
+    step->code = step->quick = STEP_OTHER;
     step->instr = instr;
     step->dst = instr_dst(program, instr);
     step->src = instr_src(program, instr);

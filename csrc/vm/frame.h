@@ -46,7 +46,7 @@ typedef enum StepCode {
 enum { STEP_MAX_CELLS = 4 };
 typedef struct Step {
     StepCode code;
-    StepCode quick;               /* of STEP_DRAW: what it can be armed as, or STEP_DRAW */
+    StepCode quick;               /* what it can be armed as: a QUICK code, or `code` */
     MapKernel kernel;             /* of MAP and CAST */
     char **cells[STEP_MAX_CELLS]; /* of fast forms: where the addresses of the operands are, sources first */
     void *function;               /* of an armed draw: NumPy's, and what it draws from */
@@ -151,7 +151,7 @@ int run_check_steps(Frame *frame, const Step *step, Run *run);
 int run_draw(Frame *frame, const Step *step, Run *run);
 /* One draw from scalar parameters. */
 int run_draw_scalar(Frame *frame, const Step *step, Run *run);
-/* Lets a draw of a `quick` code draw from that stream without asking further, if its function can be called at all. */
+/* Lets a draw that has a QUICK code draw from that stream without asking further, if its function can be called at all. */
 void arm_draw(Step *step, Stream *stream, const VmHost *host);
 int run_loop(Frame *frame, const Step *step, Run *run);
 int run_call(Frame *frame, const Step *step, Run *run);

@@ -37,9 +37,7 @@ static void arm_links(LoopFrame *loop_frame, const VmHost *host)
         const Link *link = &loop_frame->links[i];
 
         pointers[link->next_stream] = pointers[link->carried];
-        if (link->step->quick != link->step->code || link->step->code != STEP_DRAW) {
-            arm_draw(link->step, pointers[link->carried], host);
-        }
+        arm_draw(link->step, pointers[link->carried], host);
     }
 }
 

@@ -151,6 +151,37 @@ static void a_loop_in_place_works_on_the_generator_itself(void)
     stop_walk(&walk);
 }
 
+/* A vector, a scalar by the long way (poisson of a large rate) and one by the short way, on one stream in each step. */
+static void draws_of_all_kinds_follow_each_other_on_one_stream(void)
+{
+    Program *p = new_program();
+    VmHost host = counting_host();
+    int32_t rng = make_stream(p, ORIGIN_INPUT), n = constant_int(p, 2), inner, next, v, k, x, vs, ks, xs;
+    Counting counting;
+    Status status;
+    LoopMaker maker;
+    Frame *frame;
+
+    start_loop(&maker, p, n);
+    (void)loop_carry(&maker, rng, true, &inner);
+    v = draw(maker.body, DIST_NORMAL, INSTR_INPLACE, 1, inner, true, SOURCES(constant_ints(maker.body, 1, INTS(3)), constant_double(maker.body, 0), constant_double(maker.body, 1)), &next);
+    k = draw(maker.body, DIST_POISSON, INSTR_INPLACE, 0, next, false, SOURCES(constant_double(maker.body, 100)), &next);
+    x = draw(maker.body, DIST_UNIFORM, INSTR_INPLACE, 0, next, false, SOURCES(constant_double(maker.body, 1), constant_double(maker.body, 3)), &next);
+    loop_carry_is(&maker, 0, next);
+    vs = loop_path(&maker, n, v);
+    ks = loop_path(&maker, n, k);
+    xs = loop_path(&maker, n, x);
+    finish_loop(&maker);
+    finish(p, SOURCES(rng), SOURCES(vs, ks, xs));
+    frame = frame_of(p);
+    counting_start(&counting, 0);
+    *frame_stream(frame, rng) = &counting.stream;
+    CHECK(vm_run(frame, &host, &status) == 0 && is_doubles(frame, vs, 2, SHAPE(2, 3), DOUBLES(1, 2, 3, 6, 7, 8)));
+    CHECK(is_ints(frame, ks, 1, SHAPE(2), INTS(104, 109)) && is_doubles(frame, xs, 1, SHAPE(2), DOUBLES(11, 21)) && counting.count == 10);
+    frame_free(frame, &host);
+    program_free(p);
+}
+
 static void a_loop_that_may_not_works_on_one_copy(void)
 {
     Walk walk;
@@ -383,6 +414,7 @@ const Test tests_vm_draw[] = {
     TEST(a_draw_in_place_moves_the_generator_and_another_does_not),
     TEST(the_shape_of_draws_is_the_size_or_that_of_the_parameters),
     TEST(a_loop_in_place_works_on_the_generator_itself),
+    TEST(draws_of_all_kinds_follow_each_other_on_one_stream),
     TEST(a_loop_that_may_not_works_on_one_copy),
     TEST(a_body_that_is_not_in_place_gives_the_same_numbers),
     TEST(a_bad_parameter_is_refused_with_the_step),
