@@ -123,16 +123,29 @@ static int drop_destroyer(DestroyState *destroy, PyObject *root, PyObject *node)
     return n ? 0 : PyDict_DelItem(destroy->destroyer_of, root);
 }
 
+/* Appends what shows one variable directly and was not seen yet. */
+static int append_views(DestroyState *destroy, PyObject *variable, PyObject *impact, PyObject *seen)
+{
+    PyObject *shown = PyDict_GetItemWithError(destroy->views, variable), *view, *unused;
+    if (!shown) return PyErr_Occurred() ? -1 : 0;
+    for (Py_ssize_t at = 0; PyDict_Next(shown, &at, &view, &unused);) {
+        int known = PySet_Contains(seen, view);
+        if (known < 0 || (!known && (PySet_Add(seen, view) < 0 || PyList_Append(impact, view) < 0))) return -1;
+    }
+    return 0;
+}
+
+/* An edit may for a time have made a circle of views, so each is followed once. */
 PyObject *destroy_impact(DestroyState *destroy, PyObject *root)
 {
-    PyObject *impact = PyList_New(0), *key, *unused;
-    int status = impact ? 0 : -1;
-    for (Py_ssize_t next = -1; status == 0 && next < PyList_GET_SIZE(impact); next++) {
-        PyObject *shown = PyDict_GetItemWithError(destroy->views, next < 0 ? root : PyList_GET_ITEM(impact, next));
-        if (!shown && PyErr_Occurred()) status = -1;
-        for (Py_ssize_t at = 0; status == 0 && shown && PyDict_Next(shown, &at, &key, &unused);) status = PyList_Append(impact, key);
-    }
+    PyObject *impact = PyList_New(0);
+    int has_views = PyDict_Contains(destroy->views, root);
+    PyObject *seen = has_views > 0 ? PySet_New(NULL) : NULL;
+    int status = impact && has_views >= 0 && (seen || !has_views) ? 0 : -1;
+    if (status == 0 && seen) status = PySet_Add(seen, root) < 0 ? -1 : append_views(destroy, root, impact, seen);
+    for (Py_ssize_t next = 0; status == 0 && next < PyList_GET_SIZE(impact); next++) status = append_views(destroy, PyList_GET_ITEM(impact, next), impact, seen);
     if (status == 0) status = PyList_Append(impact, root);
+    Py_XDECREF(seen);
     if (status < 0) Py_CLEAR(impact);
     return impact;
 }
