@@ -17,12 +17,18 @@
 typedef struct Complex64 { float re, im; } Complex64;
 typedef struct Complex128 { double re, im; } Complex128;
 
-/* The loops. Adjacent elements get a loop of their own, which compilers turn into vector instructions. */
+/* The loops. Adjacent elements get a loop of their own, which compilers turn into vector instructions; a single element,
+ * which is a scalar's instruction, gets by without looking at strides. */
 #define DEFINE1(NAME, TYPE, IN, OUT, EXPR)                                                                         \
     static void NAME##_##TYPE(int64_t n, char *const *args, const int64_t *strides)                                \
     {                                                                                                              \
         const char *pa = args[0];                                                                                  \
         char *po = args[1];                                                                                        \
+        if (n == 1) {                                                                                              \
+            const IN a = *(const IN *)(const void *)pa;                                                            \
+            *(OUT *)(void *)po = (EXPR);                                                                           \
+            return;                                                                                                \
+        }                                                                                                          \
         if (strides[0] == (int64_t)sizeof(IN) && strides[1] == (int64_t)sizeof(OUT)) {                             \
             for (int64_t i = 0; i < n; i++) {                                                                      \
                 const IN a = ((const IN *)(const void *)pa)[i];                                                    \
@@ -53,6 +59,11 @@ typedef struct Complex128 { double re, im; } Complex128;
     {                                                                                                              \
         const char *pa = args[0], *pb = args[1];                                                                   \
         char *po = args[2];                                                                                        \
+        if (n == 1) {                                                                                              \
+            const IN a = *(const IN *)(const void *)pa, b = *(const IN *)(const void *)pb;                         \
+            *(OUT *)(void *)po = (EXPR);                                                                           \
+            return;                                                                                                \
+        }                                                                                                          \
         if (strides[0] == (int64_t)sizeof(IN) && strides[1] == (int64_t)sizeof(IN) && strides[2] == (int64_t)sizeof(OUT)) { \
             for (int64_t i = 0; i < n; i++) {                                                                      \
                 const IN a = ((const IN *)(const void *)pa)[i], b = ((const IN *)(const void *)pb)[i];             \

@@ -160,11 +160,31 @@ static void read_as(Frame *frame, int32_t value, DType dtype, void *result)
     math_cast(frame->program->values[value].dtype, dtype)(1, args, strides);
 }
 
-/* As NumPy: the second element is start + step, and element i is start + i * (second - start), in the result's type. */
+enum { TILE = 256 };
+
+/* Elements i to i + n of a range of reals. As NumPy: the second element is start + step, and element i is start + i *
+ * (second - start), in the result's type. */
+static void range_of_floats(double start, double step, int64_t i, int64_t n, float *to)
+{
+    float first = (float)start, second = (float)(start + step), pace = second - first;
+
+    for (int64_t j = 0; j < n; j++) {
+        to[j] = i + j == 1 ? second : first + (float)(i + j) * pace;
+    }
+}
+
+static void range_of_doubles(double start, double step, int64_t i, int64_t n, double *to)
+{
+    double second = start + step, pace = second - start;
+
+    for (int64_t j = 0; j < n; j++) {
+        to[j] = i + j == 1 ? second : start + (double)(i + j) * pace;
+    }
+}
+
 static int arange_real(Frame *frame, const Step *step, Run *run)
 {
-    enum { TILE = 256 };
-    double bounds[3], tile[TILE], delta;
+    double bounds[3], tile[TILE];
     const Array *dst;
     int64_t n;
 
@@ -175,23 +195,17 @@ static int arange_real(Frame *frame, const Step *step, Run *run)
         return -1;
     }
     dst = frame->arrays[step->dst[0]];
-    if (dst->dtype == DTYPE_FLOAT32) {
-        float start = (float)bounds[0], second = (float)(bounds[0] + bounds[2]), pace = second - start;
-        for (int64_t i = 0; i < n; i++) {
-            ((float *)(void *)dst->data)[i] = i == 1 ? second : start + (float)i * pace;
-        }
-        return run_spend(run, n);
-    }
-    delta = (bounds[0] + bounds[2]) - bounds[0];
     for (int64_t i = 0; i < n; i += TILE) {
         int64_t n_tile = n - i < TILE ? n - i : TILE;
         char *args[2] = {(char *)tile, dst->data + i * dst->strides[0]};
         const int64_t strides[2] = {sizeof(double), dst->strides[0]};
 
-        for (int64_t j = 0; j < n_tile; j++) {
-            tile[j] = i + j == 1 ? bounds[0] + bounds[2] : bounds[0] + (double)(i + j) * delta;
+        if (dst->dtype == DTYPE_FLOAT32) {
+            range_of_floats(bounds[0], bounds[2], i, n_tile, (float *)(void *)args[1]);
+        } else {
+            range_of_doubles(bounds[0], bounds[2], i, n_tile, tile);
+            math_cast(DTYPE_FLOAT64, dst->dtype)(n_tile, args, strides);
         }
-        math_cast(DTYPE_FLOAT64, dst->dtype)(n_tile, args, strides);
         if (run_spend(run, n_tile) < 0) {
             return -1;
         }
@@ -201,7 +215,6 @@ static int arange_real(Frame *frame, const Step *step, Run *run)
 
 static int arange_whole(Frame *frame, const Step *step, Run *run)
 {
-    enum { TILE = 256 };
     int64_t bounds[3], tile[TILE], n;
     const Array *dst;
 
