@@ -28,7 +28,8 @@ static bool one_in(uint64_t *seed, uint64_t n) { return next_number(seed, n) == 
 typedef struct Garden {
     Program *whole, *program;
     uint64_t *seed;
-    bool may_be_empty; /* instructions whose values are unspecified are wanted too */
+    bool may_be_empty;  /* instructions whose values are unspecified are wanted too */
+    int32_t *carried;   /* in a body: the stream that is handed on, which follows a draw in place on it; else NULL */
 } Garden;
 
 /* Plans and checks the whole; what a refused plan left behind is planned anew with the next one. */
@@ -132,7 +133,7 @@ static SampleInstr make_up(const Garden *garden, Opcode opcode)
 static bool try_instr(const Garden *garden)
 {
     Program *program = garden->program;
-    int32_t n_values = program->n_values, n_operands = program->n_operands, n_aux = program->n_aux;
+    int32_t n_values = program->n_values, n_operands = program->n_operands, n_aux = program->n_aux, carried = -1;
     Opcode opcode = (Opcode)next_number(garden->seed, N_OPCODES);
     SampleInstr instr;
     Status status;
@@ -152,8 +153,15 @@ static bool try_instr(const Garden *garden)
                                  : sample_computed(program, dtype, (int)next_number(garden->seed, 4), &status);
     }
     (void)sample_instr(program, instr, &status);
+    if (garden->carried != NULL && opcode == I_DRAW && instr.flags != 0 && instr.src[0] == *garden->carried) {
+        carried = *garden->carried;
+        *garden->carried = instr.dst[0];
+    }
     if (is_accepted(garden)) {
         return true;
+    }
+    if (carried >= 0) {
+        *garden->carried = carried;
     }
     program->n_instrs--;
     program->n_values = n_values;
@@ -181,7 +189,7 @@ static const struct { ValueClass value_class; DType dtype; int ndim; } inputs[N_
 };
 
 /* The body's first values. */
-enum { B_ROW, B_ELEMENT, B_TAP, B_TAP2, B_STATE, B_RNG, B_REAL, B_SMALL, B_TRUTH, B_VECTOR };
+enum { B_ROW, B_ELEMENT, B_TAP, B_TAP2, B_STATE, B_RNG, B_REAL, B_SMALL, B_TRUTH, B_VECTOR, B_INTEGERS };
 
 static Program *new_body(Status *status)
 {
@@ -197,6 +205,7 @@ static Program *new_body(Status *status)
     sample_value(body, VALUE_SCALAR, ORIGIN_INPUT, DTYPE_INT64, 0, status);
     sample_value(body, VALUE_SCALAR, ORIGIN_INPUT, DTYPE_BOOL, 0, status);
     sample_value(body, VALUE_ARRAY, ORIGIN_INPUT, DTYPE_FLOAT64, 1, status);
+    sample_value(body, VALUE_ARRAY, ORIGIN_INPUT, DTYPE_INT64, 1, status);
     sample_double(body, 0.5, status);
     sample_integer(body, 1, status);
     return body;
@@ -240,7 +249,7 @@ static void add_loop(const Garden *garden, Status *status)
     int32_t states[2], paths[2], rng;
     LoopSequence sequences[2] = {{MATRIX, B_ROW}, {INTEGERS, B_ELEMENT}};
     LoopTap taps[3] = {{-1, B_TAP}, {-2, B_TAP2}, {-1, B_STATE}};
-    LoopFixed fixed[4] = {{REAL, B_REAL}, {SMALL, B_SMALL}, {TRUTH, B_TRUTH}, {VECTOR, B_VECTOR}};
+    LoopFixed fixed[5] = {{REAL, B_REAL}, {SMALL, B_SMALL}, {TRUTH, B_TRUTH}, {VECTOR, B_VECTOR}, {INTEGERS, B_INTEGERS}};
     Garden inner = *garden;
     Loop *loop;
 
@@ -255,13 +264,14 @@ static void add_loop(const Garden *garden, Status *status)
         LoopPath p[2] = {{one_in(garden->seed, 2) ? STEPS : SMALL, paths[0], B_TAP2}, {STEPS, paths[1], B_ROW}};
         LoopCarry carry = {.outer_in = RNG, .outer_out = rng, .inner_in = B_RNG, .inner_out = B_RNG};
         Loop made = {.body = new_body(status), .n_steps = STEPS, .until = -1, .n_sequences = 2, .n_states = 2, .n_taps = 3, .n_paths = 2,
-                     .n_carries = 1, .n_fixed = 4, .sequences = sequences, .states = s, .taps = taps, .paths = p, .carries = &carry, .fixed = fixed};
+                     .n_carries = 1, .n_fixed = 5, .sequences = sequences, .states = s, .taps = taps, .paths = p, .carries = &carry, .fixed = fixed};
 
         (void)program_add_loop(program, &made, status);
     }
     (void)sample_instr(program, (SampleInstr){.opcode = I_LOOP, .n_aux = 1, .aux = {0}}, status);
     loop = &program->loops[0];
     inner.program = loop->body;
+    inner.carried = &loop->carries[0].inner_out;
     CHECK(is_accepted(&inner));
     grow(&inner, 1 + (int)next_number(garden->seed, 8));
     for (int i = 0; i < 2; i++) {
