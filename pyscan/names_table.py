@@ -35,10 +35,11 @@ MODULES: dict[str, str] = {
     "graph.toolbox": "pyscan.features",
     "graph.type": "pyscan.graph",
     "graph.utils": "pyscan.graph pyscan.errors",
+    "d3viz.formatting": "pyscan.compat:pydot_imported,pydot_imported_msg",
     "ifelse": "pyscan.ifelse",
     "link.basic": "pyscan.sharedvalue:Container",
-    "misc.safe_asarray": "",
-    "printing": "pyscan.printing",
+    "misc.safe_asarray": "pyscan.compat:asarray=_asarray",
+    "printing": "pyscan.printing pyscan.compat:pydot_imported,pydot_imported_msg",
     "raise_op": "pyscan.raise_op",
     "scalar": "pyscan.scalar",
     "scalar.basic": "pyscan.scalar",
@@ -54,7 +55,7 @@ MODULES: dict[str, str] = {
     "tensor.elemwise": "pyscan.tensor.elemwise",
     "tensor.exceptions": "pyscan.tensor.basic pyscan.errors",
     "tensor.extra_ops": "pyscan.tensor.extra_ops",
-    "tensor.math": "pyscan.tensor.math",
+    "tensor.math": "pyscan.tensor.math pyscan.compat:allclose=_allclose",
     "tensor.nlinalg": "pyscan.tensor.nlinalg",
     "tensor.nnet": "pyscan.tensor:sigmoid,softplus",
     "tensor.nnet.basic": "pyscan.tensor:softplus",
@@ -132,20 +133,20 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "GetItemListGrad GetItemScalar GreaterEqualSD GreaterEqualSS GreaterThanSD GreaterThanSS HStack LessEqualSD "
             "LessEqualSS LessThanSD LessThanSS MulSD MulSS MulSV Neg NotEqualSD NotEqualSS Remove0 RowScaleCSC SamplingDot "
             "SpSum SparseConstant SparseConstantSignature SparseFromDense SparseVariable SquareDiagonal StructuredAddSV "
-            "StructuredDot StructuredDotGradCSC StructuredDotGradCSR Transpose TrueDot Usmm VStack add add_s_d add_s_s "
-            "add_s_s_data arcsin arcsinh arctan arctanh as_sparse as_sparse_variable as_symbolic_sparse at_add at_pow bcast "
-            "bsr_dmatrix bsr_fmatrix bsr_matrix cast ccast ceil clean col_scale config conj conjugate constant "
-            "construct_sparse_from_list csc_dmatrix csc_fmatrix csc_from_dense csc_matrix csm_data csm_grad csm_indices "
-            "csm_indptr csm_properties csm_shape csr_dmatrix csr_fmatrix csr_from_dense csr_matrix dcast deg2rad "
-            "dense_from_sparse diag dot ensure_sorted_indices eq equal_s_d equal_s_s exp expm1 fcast floor ge generic "
-            "get_item_2d get_item_2lists get_item_2lists_grad get_item_list get_item_list_grad get_item_scalar "
-            "greater_equal_s_d greater_equal_s_s greater_than_s_d greater_than_s_s gt hstack icast iscalar ivector lcast le "
-            "less_equal_s_d less_equal_s_s less_than_s_d less_than_s_s log log1p lt matrix maximum minimum mul mul_s_d "
-            "mul_s_s mul_s_v neg neq not_equal_s_d not_equal_s_s override_dense rad2deg remove0 rint round_half_to_even "
-            "row_scale sampling_dot sdg_csc sdg_csr sgn sigmoid sin sinh sp_ones_like sp_sum sp_zeros_like sqrt square "
-            "square_diagonal structured_add structured_add_s_v structured_dot structured_dot_grad structured_exp "
-            "structured_log structured_maximum structured_minimum structured_monoid structured_pow structured_sigmoid sub tan "
-            "tanh transpose true_dot trunc usmm vstack wcast zcast",
+            "StructuredDot StructuredDotGradCSC StructuredDotGradCSR Transpose TrueDot Usmm VStack _is_dense_variable "
+            "_is_sparse _is_sparse_variable _mtypes add add_s_d add_s_s add_s_s_data arcsin arcsinh arctan arctanh as_sparse "
+            "as_sparse_variable as_symbolic_sparse at_add at_pow bcast bsr_dmatrix bsr_fmatrix bsr_matrix cast ccast ceil "
+            "clean col_scale config conj conjugate constant construct_sparse_from_list csc_dmatrix csc_fmatrix csc_from_dense "
+            "csc_matrix csm_data csm_grad csm_indices csm_indptr csm_properties csm_shape csr_dmatrix csr_fmatrix "
+            "csr_from_dense csr_matrix dcast deg2rad dense_from_sparse diag dot ensure_sorted_indices eq equal_s_d equal_s_s "
+            "exp expm1 fcast floor ge generic get_item_2d get_item_2lists get_item_2lists_grad get_item_list "
+            "get_item_list_grad get_item_scalar greater_equal_s_d greater_equal_s_s greater_than_s_d greater_than_s_s gt "
+            "hstack icast iscalar ivector lcast le less_equal_s_d less_equal_s_s less_than_s_d less_than_s_s log log1p lt "
+            "matrix maximum minimum mul mul_s_d mul_s_s mul_s_v neg neq not_equal_s_d not_equal_s_s override_dense rad2deg "
+            "remove0 rint round_half_to_even row_scale sampling_dot sdg_csc sdg_csr sgn sigmoid sin sinh sp_ones_like sp_sum "
+            "sp_zeros_like sqrt square square_diagonal structured_add structured_add_s_v structured_dot structured_dot_grad "
+            "structured_exp structured_log structured_maximum structured_minimum structured_monoid structured_pow "
+            "structured_sigmoid sub tan tanh transpose true_dot trunc usmm vstack wcast zcast",
         "sparse.opt":
             "CSC CSR config csm_grad_c csm_properties local_addsd_ccode local_csm_grad_c local_csm_properties_csm "
             "local_dense_from_sparse_sparse_from_dense local_inplace_addsd_ccode local_inplace_remove0 local_mul_s_d "
@@ -192,8 +193,8 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "tensor.nnet.basic":
             "CrossentropyCategorical1Hot CrossentropyCategorical1HotGrad CrossentropySoftmax1HotWithBiasDx "
             "CrossentropySoftmaxArgmax1HotWithBias Prepend_scalar_constant_to_each_row Prepend_scalar_to_each_row "
-            "ScalarSoftsign SoftmaxWithBias add binary_crossentropy categorical_crossentropy confusion_matrix "
-            "crossentropy_categorical_1hot crossentropy_categorical_1hot_grad crossentropy_softmax_1hot "
+            "ScalarSoftsign Softmax SoftmaxGrad SoftmaxWithBias add binary_crossentropy categorical_crossentropy "
+            "confusion_matrix crossentropy_categorical_1hot crossentropy_categorical_1hot_grad crossentropy_softmax_1hot "
             "crossentropy_softmax_1hot_with_bias crossentropy_softmax_1hot_with_bias_dx "
             "crossentropy_softmax_argmax_1hot_with_bias crossentropy_softmax_max_and_argmax_1hot "
             "crossentropy_softmax_max_and_argmax_1hot_with_bias crossentropy_to_crossentropy_with_softmax "
@@ -203,7 +204,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "local_softmax_grad_to_crossentropy_with_softmax_grad local_softmax_with_bias "
             "local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc log mul neg optdb or_ prepend_0_to_each_row "
             "prepend_1_to_each_row prepend_scalar_to_each_row relu scalar_softsign selu sigmoid sigmoid_binary_crossentropy "
-            "softmax_grad_legacy softmax_legacy softmax_simplifier softmax_with_bias softsign tanh true_divide",
+            "softmax softmax_grad_legacy softmax_legacy softmax_simplifier softmax_with_bias softsign tanh true_divide",
         "tensor.nnet.batchnorm":
             "AbstractBatchNormInference AbstractBatchNormTrain AbstractBatchNormTrainGrad BNComposite add batch_normalization "
             "batch_normalization_test batch_normalization_train bn_groupopt config local_abstract_batch_norm_inference "
@@ -295,7 +296,12 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "CLinker CodeBlock DualLinker OpWiseCLinker apply_policy code_gen config failure_code failure_code_init "
             "get_c_cleanup get_c_declare get_c_extract get_c_extract_out get_c_init get_c_sync get_module_cache get_nothing "
             "struct_gen struct_variable_codeblocks",
-        "link.c.cmodule": "",
+        "link.c.cmodule":
+            "Compiler DynamicModule ExtFunction GCCLLVMType GCC_compiler KeyData ModuleCache StdLibDirsAndLibsType "
+            "add_blas_configvars check_mkl_openmp config debug_counter default_blas_ldflags dlimport dlimport_workdir "
+            "gcc_llvm gcc_version get_gcc_shared_library_arg get_lib_extension get_module_cache get_module_hash get_safe_part "
+            "icc_module_compile_str is_GCCLLVMType is_StdLibDirsAndLibsType is_same_entry last_access_time "
+            "module_name_from_dir std_include_dirs std_lib_dirs std_lib_dirs_and_libs std_libs try_blas_flag try_march_flag",
         "link.c.cutils": "compile_cutils config",
         "link.c.cvm": "CVM config",
         "link.c.exceptions": "CompileError MissingGXX",
@@ -307,9 +313,13 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "link.c.params_type": "Params ParamsType",
         "link.c.type": "CDataType CDataTypeConstant CEnumType CType EnumList EnumType Generic generic",
         "link.jax": "JAXLinker",
+        "link.jax.dispatch": "",
+        "link.jax.dispatch.random": "",
         "link.jax.jax_linker": "",
         "link.jax.linker": "JAXLinker",
         "link.numba": "NumbaLinker",
+        "link.numba.dispatch": "",
+        "link.numba.dispatch.sparse": "",
         "link.numba.linker": "NumbaLinker",
         "link.utils":
             "compile_function_src config fgraph_to_python gc_helper get_destroy_dependencies get_name_for_object map_storage "
@@ -317,11 +327,12 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "link.vm": "Loop Stack UpdatingVM VM VMLinker calculate_reallocate_info config",
         "scan.scan_perform_ext": "config try_import try_reload",
         "tensor.blas":
-            "BatchedDot Dot22 Dot22Scalar Gemm GemmOptimizer GemmRelated Gemv Ger add batched_dot batched_tensordot "
-            "blas_opt_inplace blas_optdb bool_t check_init_y config gemm gemm_inplace gemm_no_inplace gemv gemv_inplace "
-            "gemv_no_inplace ger ger_destructive ldflags local_dimshuffle_lift local_dot22_to_dot22scalar "
-            "local_dot22_to_ger_or_gemv local_dot_to_dot22 local_gemm_to_gemv local_gemm_to_ger local_inplace_gemm "
-            "local_inplace_gemv local_inplace_ger local_print_as_we_go_along mul neg optdb pprint res_is_a sub",
+            "BatchedDot Dot22 Dot22Scalar Gemm GemmOptimizer GemmRelated Gemv Ger _as_scalar _dot22 _dot22scalar "
+            "_factor_canonicalized _gemm_canonicalize _is_real_matrix add batched_dot batched_tensordot blas_opt_inplace "
+            "blas_optdb bool_t check_init_y config gemm gemm_inplace gemm_no_inplace gemv gemv_inplace gemv_no_inplace ger "
+            "ger_destructive ldflags local_dimshuffle_lift local_dot22_to_dot22scalar local_dot22_to_ger_or_gemv "
+            "local_dot_to_dot22 local_gemm_to_gemv local_gemm_to_ger local_inplace_gemm local_inplace_gemv local_inplace_ger "
+            "local_print_as_we_go_along mul neg optdb pprint res_is_a sub",
         "tensor.blas_c":
             "BaseBLAS CGemv CGer blas_optdb bool_t cgemv_inplace cgemv_no_inplace cger_inplace cger_no_inplace "
             "check_force_gemv_init config gemv_c_code gemv_inplace gemv_no_inplace ger ger_c_code ger_destructive "
@@ -344,26 +355,26 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "configdefaults": "add_optimizer_configvars",
         "graph": "RewriteDatabaseQuery graph_rewriter node_rewriter rewrite_graph",
         "graph.features": "BadOptimization",
-        "graph.kanren": "",
-        "graph.opt": "config",
-        "graph.opt_utils": "",
-        "graph.optdb": "config",
+        "graph.kanren": "KanrenRelationSub",
+        "graph.opt": "GlobalOptimizer GraphRewriter LocalOptimizer config",
+        "graph.opt_utils": "optimize_graph rewrite_graph",
+        "graph.optdb": "OptimizationDatabase RewriteDatabase config",
         "graph.rewriting": "",
         "graph.rewriting.basic":
             "ChangeTracker CheckStackTraceFeature CheckStackTraceRewriter DispatchingFeature EquilibriumGraphRewriter "
-            "FromFunctionGraphRewriter FromFunctionNodeRewriter GraphRewriter MergeFeature MergeOptimizer MetaNodeRewriter "
-            "MetaNodeRewriterSkip NodeProcessingGraphRewriter NodeRewriter OpKeyGraphRewriter OpToRewriterTracker "
-            "PatternNodeRewriter RemovalNodeRewriter Rewriter SequentialGraphRewriter SequentialNodeRewriter "
-            "SubstitutionNodeRewriter WalkingGraphRewriter check_chain check_stack_trace config copy_stack_trace "
-            "graph_rewriter inplace_graph_rewriter merge_dict node_rewriter pre_constant_merge pre_greedy_node_rewriter "
-            "walking_rewriter",
-        "graph.rewriting.db": "EquilibriumDB LocalGroupDB ProxyDB RewriteDatabase SequenceDB TopoDB config",
+            "FromFunctionGraphRewriter FromFunctionNodeRewriter GlobalOptimizer GraphRewriter MergeFeature MergeOptimizer "
+            "MetaNodeRewriter MetaNodeRewriterSkip NodeProcessingGraphRewriter NodeRewriter OpKeyGraphRewriter "
+            "OpToRewriterTracker PatternNodeRewriter RemovalNodeRewriter Rewriter SequentialGraphRewriter "
+            "SequentialNodeRewriter SubstitutionNodeRewriter WalkingGraphRewriter check_chain check_stack_trace config "
+            "copy_stack_trace graph_rewriter in2out inplace_graph_rewriter merge_dict node_rewriter out2in pre_constant_merge "
+            "pre_greedy_node_rewriter walking_rewriter",
+        "graph.rewriting.db": "EquilibriumDB LocalGroupDB OptimizationDatabase ProxyDB RewriteDatabase SequenceDB TopoDB config",
         "graph.rewriting.kanren": "KanrenRelationSub",
         "graph.rewriting.unify":
             "ConstrainedVar apply_Op_ExpressionTuple car_Op car_Type car_Variable cdr_Op cdr_Type cdr_Variable "
             "convert_strs_to_vars eval_if_etuple",
-        "graph.rewriting.utils": "get_clients_at_depth is_same_graph is_same_graph_with_merge rewrite_graph",
-        "graph.unify": "",
+        "graph.rewriting.utils": "get_clients_at_depth is_same_graph is_same_graph_with_merge optimize_graph rewrite_graph",
+        "graph.unify": "eval_if_etuple",
         "ifelse": "optdb",
         "sandbox.rng_mrg": "optdb",
         "scan.opt":
@@ -390,23 +401,23 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "local_unbroadcast_lift local_upcast_elemwise_constant_inputs local_useless_alloc local_useless_composite "
             "local_useless_dimshuffle_in_reshape local_useless_dimshuffle_makevector local_useless_elemwise "
             "local_useless_fill local_useless_reshape local_useless_split local_useless_switch local_useless_topk "
-            "local_useless_unbroadcast local_view_op switch tensor_copy topo_constant_folding",
+            "local_useless_unbroadcast local_view_op register_useless switch tensor_copy topo_constant_folding",
         "tensor.math_opt":
-            "add add_canonizer alloc assert_op at_abs at_pow eq erf erfc exp expm1 fill floor_divide fuse_seqopt ge le "
-            "local_0_dot_x local_1msigmoid local_abs_lift local_abs_merge local_add_canonizer local_add_neg_to_sub "
-            "local_add_specialize local_div_switch_sink local_div_to_reciprocal local_elemwise_sub_zeros local_erf_minus_one "
-            "local_erf_neg_minus_one local_exp_log local_exp_log_nan_switch local_exp_over_1_plus_exp local_expm1 "
-            "local_fill_sink local_func_inv local_greedy_distributor local_intdiv_by_one local_lift_transpose_through_dot "
-            "local_log1p local_log_add_exp local_log_erfc local_log_sum_exp local_logit_sigmoid local_mul_canonizer "
-            "local_mul_specialize local_mul_switch_sink local_mul_to_sqr local_mul_zero local_neg_div_neg local_neg_to_mul "
-            "local_one_minus_erf local_one_minus_erfc local_one_plus_erf local_op_of_op local_opt_alloc "
-            "local_pow_canonicalize local_pow_specialize local_pow_specialize_device local_reciprocal_1_plus_exp "
-            "local_reciprocal_canon local_reduce_broadcastable local_reduce_join local_sigm_times_exp local_sigmoid_logit "
-            "local_sub_neg_to_add local_sum_prod_all_to_none local_sum_prod_div_dimshuffle local_sum_prod_mul_by_scalar "
-            "local_sumsqr2dot local_useless_conj local_useless_elemwise_comparison local_useless_reduce local_zero_div log "
-            "log1mexp log1msigm_to_softplus log1p log1p_neg_sigmoid log1pexp_to_softplus log1pmexp_to_log1mexp log_diff_exp "
-            "logsigm_to_softplus maximum mul mul_canonizer neg reciprocal sgn sigmoid softplus sqrt square sub switch "
-            "true_divide",
+            "AlgebraicCanonizer add add_canonizer alloc assert_op at_abs at_pow eq erf erfc exp expm1 fill floor_divide "
+            "fuse_seqopt ge le local_0_dot_x local_1msigmoid local_abs_lift local_abs_merge local_add_canonizer "
+            "local_add_neg_to_sub local_add_specialize local_div_switch_sink local_div_to_reciprocal local_elemwise_sub_zeros "
+            "local_erf_minus_one local_erf_neg_minus_one local_exp_log local_exp_log_nan_switch local_exp_over_1_plus_exp "
+            "local_expm1 local_fill_sink local_func_inv local_greedy_distributor local_intdiv_by_one "
+            "local_lift_transpose_through_dot local_log1p local_log_add_exp local_log_erfc local_log_sum_exp "
+            "local_logit_sigmoid local_mul_canonizer local_mul_specialize local_mul_switch_sink local_mul_to_sqr "
+            "local_mul_zero local_neg_div_neg local_neg_to_mul local_one_minus_erf local_one_minus_erfc local_one_plus_erf "
+            "local_op_of_op local_opt_alloc local_pow_canonicalize local_pow_specialize local_pow_specialize_device "
+            "local_reciprocal_1_plus_exp local_reciprocal_canon local_reduce_broadcastable local_reduce_join "
+            "local_sigm_times_exp local_sigmoid_logit local_sub_neg_to_add local_sum_prod_all_to_none "
+            "local_sum_prod_div_dimshuffle local_sum_prod_mul_by_scalar local_sumsqr2dot local_useless_conj "
+            "local_useless_elemwise_comparison local_useless_reduce local_zero_div log log1mexp log1msigm_to_softplus log1p "
+            "log1p_neg_sigmoid log1pexp_to_softplus log1pmexp_to_log1mexp log_diff_exp logsigm_to_softplus maximum mul "
+            "mul_canonizer neg reciprocal sgn sigmoid softplus sqrt square sub switch true_divide",
         "tensor.opt_uncanonicalize":
             "alloc local_alloc_dimshuffle local_dimshuffle_alloc local_dimshuffle_subtensor local_max_and_argmax "
             "local_max_to_min local_reshape_dimshuffle neg",
@@ -422,14 +433,14 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "tensor.random.rewriting.jax": "optdb size_parameter_as_tuple",
         "tensor.rewriting": "",
         "tensor.rewriting.basic":
-            "alloc assert_op broadcast_like constant_folding encompasses_broadcastable eq fill import_ShapeFeature "
-            "is_an_upcast local_alloc_empty_to_zeros local_alloc_sink_dimshuffle local_alloc_unary local_cast_cast "
-            "local_elemwise_alloc local_fill_sink local_fill_to_alloc local_join_1 local_join_empty local_join_make_vector "
-            "local_merge_alloc local_merge_switch_same_cond local_remove_all_assert local_remove_useless_assert "
-            "local_scalar_tensor_scalar local_tensor_scalar_tensor local_useless_alloc local_useless_elemwise "
-            "local_useless_fill local_useless_split local_useless_switch local_useless_topk local_view_op "
-            "merge_broadcastables register_canonicalize register_specialize register_specialize_device register_stabilize "
-            "register_uncanonicalize register_useless switch tensor_copy topo_constant_folding",
+            "ShapeFeature alloc assert_op broadcast_like constant_folding encompasses_broadcastable eq fill "
+            "import_ShapeFeature is_an_upcast local_alloc_empty_to_zeros local_alloc_sink_dimshuffle local_alloc_unary "
+            "local_cast_cast local_elemwise_alloc local_fill_sink local_fill_to_alloc local_join_1 local_join_empty "
+            "local_join_make_vector local_merge_alloc local_merge_switch_same_cond local_remove_all_assert "
+            "local_remove_useless_assert local_scalar_tensor_scalar local_tensor_scalar_tensor local_useless_alloc "
+            "local_useless_elemwise local_useless_fill local_useless_split local_useless_switch local_useless_topk "
+            "local_view_op merge_broadcastables register_canonicalize register_specialize register_specialize_device "
+            "register_stabilize register_uncanonicalize register_useless switch tensor_copy topo_constant_folding",
         "tensor.rewriting.elemwise":
             "FusionOptimizer InplaceElemwiseOptimizer alloc apply_local_dimshuffle_lift config elemwise_max_input_fct "
             "fuse_seqopt inplace_elemwise_optimizer is_dimshuffle_useless local_careduce_fusion local_dimshuffle_lift "
@@ -479,7 +490,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "alloc local_alloc_dimshuffle local_dimshuffle_alloc local_dimshuffle_subtensor local_max_and_argmax "
             "local_max_to_min local_reshape_dimshuffle neg",
         "tensor.subtensor_opt":
-            "add advanced_inc_subtensor1 advanced_subtensor advanced_subtensor1 alloc and_ eq ge gt le "
+            "add advanced_inc_subtensor1 advanced_subtensor advanced_subtensor1 alloc and_ eq ge get_advsubtensor_axis gt le "
             "local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1 local_IncSubtensor_serialize local_adv_sub1_adv_inc_sub1 "
             "local_incsubtensor_of_zeros local_incsubtensor_of_zeros_to_setsubtensor local_inplace_AdvancedIncSubtensor "
             "local_inplace_AdvancedIncSubtensor1 local_inplace_setsubtensor local_join_subtensors "
@@ -532,38 +543,38 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "BinaryScalarOp Ceil Chi2SF Clip Complex ComplexError ComplexFromPolar Composite Compositef32 Conj Cos Cosh "
             "Deg2Rad EQ Erf Erfc Erfcinv Erfcx Erfinv Exp Exp2 Expm1 FixedLogicalComparison Floor FloorDivide GE GT Gamma "
             "GammaInc GammaIncC GammaIncCDer GammaIncDer GammaL GammaLn GammaU Hyp2F1 Hyp2F1Der I0 I1 Identity Imag InRange "
-            "IntegerDivisionError Invert IsInf IsNan Iv J0 J1 Jv LE LT Log Log10 Log1mexp Log1p Log2 LogicalComparison Mean "
-            "Mod Mul NEQ Neg NumpyAutocaster OR Owens_t Pow Psi Rad2Deg Real Reciprocal RoundHalfAwayFromZero RoundHalfToEven "
-            "ScalarMaximum ScalarMinimum Second Sgn Sigmoid Sin Sinh Softplus Sqr Sqrt Sub Switch Tan Tanh TriGamma "
-            "TrueDivide Trunc UnaryBitOp UnaryScalarOp XOR as_common_dtype autocast_float autocast_float_as autocast_int "
-            "betainc betainc_der bool cast chi2sf complex complex128 complex64 complex_from_polar composite_f32 convert "
-            "convert_to_bool convert_to_complex128 convert_to_complex64 convert_to_float16 convert_to_float32 "
+            "IntegerDivisionError Inv Invert IsInf IsNan Iv J0 J1 Jv LE LT Log Log10 Log1mexp Log1p Log2 LogicalComparison "
+            "Mean Mod Mul NEQ Neg NumpyAutocaster OR Owens_t Pow Psi Rad2Deg Real Reciprocal RoundHalfAwayFromZero "
+            "RoundHalfToEven Scalar ScalarMaximum ScalarMinimum Second Sgn Sigmoid Sin Sinh Softplus Sqr Sqrt Sub Switch Tan "
+            "Tanh TriGamma TrueDivide Trunc UnaryBitOp UnaryScalarOp XOR as_common_dtype autocast_float autocast_float_as "
+            "autocast_int betainc betainc_der bool cast chi2sf complex complex128 complex64 complex_from_polar composite_f32 "
+            "convert convert_to_bool convert_to_complex128 convert_to_complex64 convert_to_float16 convert_to_float32 "
             "convert_to_float64 convert_to_int16 convert_to_int32 convert_to_int64 convert_to_int8 convert_to_uint16 "
             "convert_to_uint32 convert_to_uint64 convert_to_uint8 divide erfcinv erfcx erfinv float16 float32 float64 "
-            "float_out float_out_nocomplex gammainc gammainc_der gammaincc gammaincc_der gammal gammau handle_cast "
-            "handle_composite hyp2f1 hyp2f1_der i0 i1 inclosedrange inopenrange int16 int32 int64 int8 int_out "
-            "int_out_nocomplex iv j0 j1 jv mean mod_check owens_t psi real_out round_half_away_from_zero_ "
-            "round_half_away_from_zero_vec same_out_float_only same_out_nocomplex specific_out transfer_type tri_gamma uint16 "
-            "uint32 uint64 uint8 unary_out_lookup upcast_out upcast_out_min8 upcast_out_no_complex upcast_out_nobool "
-            "upgrade_to_float upgrade_to_float64 upgrade_to_float_no_complex",
+            "float_out float_out_nocomplex floor_div gammainc gammainc_der gammaincc gammaincc_der gammal gammau handle_cast "
+            "handle_composite hyp2f1 hyp2f1_der i0 i1 inclosedrange inopenrange int16 int32 int64 int8 int_div int_out "
+            "int_out_nocomplex inv iv j0 j1 jv mean mod_check owens_t psi real_out round_half_away_from_zero_ "
+            "round_half_away_from_zero_vec same_out_float_only same_out_nocomplex specific_out sqr transfer_type tri_gamma "
+            "true_div uint16 uint32 uint64 uint8 unary_out_lookup upcast_out upcast_out_min8 upcast_out_no_complex "
+            "upcast_out_nobool upgrade_to_float upgrade_to_float64 upgrade_to_float_no_complex",
         "scalar.basic":
             "AND Abs Add Angle ArcCos ArcCosh ArcSin ArcSinh ArcTan ArcTan2 ArcTanh BinaryBitOp BinaryScalarOp Ceil Clip "
             "Complex ComplexError ComplexFromPolar Composite Compositef32 Conj Cos Cosh Deg2Rad EQ Exp Exp2 Expm1 "
-            "FixedLogicalComparison Floor FloorDivide GE GT Identity Imag InRange IntegerDivisionError Invert IsInf IsNan LE "
-            "LT Log Log10 Log1p Log2 LogicalComparison Mean Mod Mul NEQ Neg NumpyAutocaster OR Pow Rad2Deg Real Reciprocal "
-            "RoundHalfAwayFromZero RoundHalfToEven ScalarMaximum ScalarMinimum Second Sgn Sin Sinh Sqr Sqrt Sub Switch Tan "
-            "Tanh TrueDivide Trunc UnaryBitOp UnaryScalarOp XOR all_types as_common_dtype autocast_float autocast_float_as "
-            "autocast_int bool cast complex complex128 complex64 complex_from_polar complex_types complexs complexs128 "
-            "complexs64 composite_f32 continuous_types convert convert_to_bool convert_to_complex128 convert_to_complex64 "
-            "convert_to_float16 convert_to_float32 convert_to_float64 convert_to_int16 convert_to_int32 convert_to_int64 "
-            "convert_to_int8 convert_to_uint16 convert_to_uint32 convert_to_uint64 convert_to_uint8 discrete_types divide "
-            "float16 float32 float64 float_out float_out_nocomplex float_types floats handle_cast handle_composite "
-            "inclosedrange inopenrange int16 int32 int64 int8 int_out int_out_nocomplex int_types integer_types ints mean "
-            "mod_check pprint real_out round_half_away_from_zero_ round_half_away_from_zero_vec "
-            "round_half_away_from_zero_vec32 round_half_away_from_zero_vec64 same_out same_out_float_only same_out_min8 "
-            "same_out_nobool same_out_nocomplex specific_out transfer_type uint16 uint32 uint64 uint8 uint_types "
-            "unary_out_lookup upcast_out upcast_out_min8 upcast_out_no_complex upcast_out_nobool upgrade_to_float "
-            "upgrade_to_float64 upgrade_to_float_no_complex",
+            "FixedLogicalComparison Floor FloorDivide GE GT Identity Imag InRange IntegerDivisionError Inv Invert IsInf IsNan "
+            "LE LT Log Log10 Log1p Log2 LogicalComparison Mean Mod Mul NEQ Neg NumpyAutocaster OR Pow Rad2Deg Real Reciprocal "
+            "RoundHalfAwayFromZero RoundHalfToEven Scalar ScalarMaximum ScalarMinimum Second Sgn Sin Sinh Sqr Sqrt Sub Switch "
+            "Tan Tanh TrueDivide Trunc UnaryBitOp UnaryScalarOp XOR all_types as_common_dtype autocast_float "
+            "autocast_float_as autocast_int bool cast complex complex128 complex64 complex_from_polar complex_types complexs "
+            "complexs128 complexs64 composite_f32 continuous_types convert convert_to_bool convert_to_complex128 "
+            "convert_to_complex64 convert_to_float16 convert_to_float32 convert_to_float64 convert_to_int16 convert_to_int32 "
+            "convert_to_int64 convert_to_int8 convert_to_uint16 convert_to_uint32 convert_to_uint64 convert_to_uint8 "
+            "discrete_types divide float16 float32 float64 float_out float_out_nocomplex float_types floats floor_div "
+            "handle_cast handle_composite inclosedrange inopenrange int16 int32 int64 int8 int_div int_out int_out_nocomplex "
+            "int_types integer_types ints inv mean mod_check pprint real_out round_half_away_from_zero_ "
+            "round_half_away_from_zero_vec round_half_away_from_zero_vec32 round_half_away_from_zero_vec64 same_out "
+            "same_out_float_only same_out_min8 same_out_nobool same_out_nocomplex specific_out sqr transfer_type true_div "
+            "uint16 uint32 uint64 uint8 uint_types unary_out_lookup upcast_out upcast_out_min8 upcast_out_no_complex "
+            "upcast_out_nobool upgrade_to_float upgrade_to_float64 upgrade_to_float_no_complex",
         "scalar.basic_scipy":
             "betainc betainc_der chi2sf config erf erfc erfcinv erfcx erfinv exp expm1 float64 gamma gammainc gammainc_der "
             "gammaincc gammaincc_der gammal gammaln gammau hyp2f1 hyp2f1_der i0 i1 isinf iv j0 j1 jv log log1mexp log1p "
@@ -579,27 +590,30 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     ('a part of the random variables',
      'pyscan.tensor.random.RandomStream has the distributions that are there, and pyscan._core.dists() lists them.', {
         "tensor.random":
-            "betabinom cauchy choice dirichlet gengamma gumbel halfcauchy hypergeometric invgamma multinomial "
-            "multivariate_normal nbinom negative_binomial pareto permutation power randint standard_cauchy standard_t "
+            "betabinom cauchy choice dirichlet f gengamma gumbel halfcauchy hypergeometric invgamma multinomial "
+            "multivariate_normal nbinom negative_binomial pareto permutation power randint standard_cauchy standard_t t "
             "triangular truncexpon vonmises wald zipf",
         "tensor.random.basic":
             "BetaBinomialRV CauchyRV ChiSquareRV ChoiceRV DirichletRV FRV GenGammaRV GumbelRV HalfCauchyRV HalfNormalRV "
             "HyperGeometricRV InvGammaRV LogNormalRV MultinomialRV MvNormalRV NegBinomialRV ParetoRV PermutationRV PowerRV "
             "RandIntRV ScipyRandomVariable StudentTRV TriangularRV TruncExponentialRV VonMisesRV WaldRV ZipfRV betabinom "
-            "cauchy choice dirichlet gengamma get_partial_wrapper gumbel halfcauchy hypergeometric invgamma multinomial "
-            "multivariate_normal nbinom negative_binomial pareto permutation power randint safe_multivariate_normal "
-            "standard_cauchy standard_t triangular truncexpon vonmises wald zipf",
+            "broadcast_shapes cauchy choice dirichlet f gengamma get_partial_wrapper gumbel halfcauchy hypergeometric "
+            "invgamma multinomial multivariate_normal nbinom negative_binomial pareto permutation power randint "
+            "safe_multivariate_normal standard_cauchy standard_t t triangular truncexpon vonmises wald zipf",
         "tensor.random.op": "AbstractRNGConstructor default_supp_shape_from_params",
+        "tensor.random.type": "T",
         "tensor.random.utils": "broadcast_params maximum params_broadcast_shapes",
         "tensor.random.var": "RNGTypeType randomgen_constructor",
     }),
     ('an operation on tensors', 'pyscan.as_op makes an operation of a Python function.', {
         "tensor":
-            "Constant Op Variable bartlett batched_tensordot complex convolve default fill_diagonal_offset hyp2f1_der load "
-            "permute_row_elements transfer values_eq_approx_always_true",
+            "Constant Op TensorLike Variable bartlett batched_tensordot complex convolve default fill_diagonal_offset "
+            "floor_div hyp2f1_der load permute_row_elements transfer values_eq_approx_always_true",
         "tensor.basic":
-            "AllocDiag Choose Default ExtractDiag Eye MakeVectorPrinter Nonzero PermuteRowElements Tri assert_op config "
-            "default int32 join_ make_vector permute_row_elements pprint register_transfer transfer",
+            "AllocDiag Choose Default ExtractDiag Eye MakeVectorPrinter Nonzero PermuteRowElements Tri _convert_to_complex128 "
+            "_convert_to_complex64 _convert_to_float32 _convert_to_float64 _convert_to_int16 _convert_to_int32 "
+            "_convert_to_int64 _convert_to_int8 assert_op config default int32 join_ make_vector permute_row_elements pprint "
+            "register_transfer transfer",
         "tensor.elemwise": "DimShufflePrinter config lvector pprint scalar_bool scalar_elemwise scalar_identity",
         "tensor.exceptions": "ShapeError",
         "tensor.extra_ops":
@@ -618,13 +632,16 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "reciprocal_inplace round_half_away_from_zero_inplace round_half_to_even_inplace second_inplace sgn_inplace "
             "sigmoid_inplace sin_inplace sinh_inplace softplus_inplace sqr_inplace sqrt_inplace sub_inplace tan_inplace "
             "tanh_inplace transpose_inplace tri_gamma_inplace true_divide_inplace trunc_inplace xor_inplace",
-        "tensor.io": "LoadFromDisk MPIRecv MPIRecvWait MPISend MPISendWait irecv isend load mpi_send_wait_key mpi_tag_key recv send",
+        "tensor.io":
+            "LoadFromDisk MPIRecv MPIRecvWait MPISend MPISendWait irecv isend load mpi_cmps mpi_enabled mpi_send_wait_cmp "
+            "mpi_send_wait_key mpi_tag_key recv send",
         "tensor.linalg": "cholesky det eig expm inv lstsq",
         "tensor.math":
-            "Argmax Convolve Max Mean Min MulWithoutZeros NonZeroCAReduce NoneConst ProdWithoutZeros alloc "
-            "check_and_normalize_axes complex config convolve hyp2f1_der isinf_ isnan_ mod_check mul_without_zeros pprint",
+            "Argmax Convolve Max Mean Min MulWithoutZeros NonZeroCAReduce NoneConst ProdWithoutZeros _conj _dot alloc "
+            "check_and_normalize_axes complex config convolve floor_div hyp2f1_der isinf_ isnan_ mod_check mul_without_zeros "
+            "pprint",
         "tensor.nlinalg": "Inv Lstsq TensorInv TensorSolve dvector extract_diag lscalar lstsq tensorinv tensorsolve",
-        "tensor.shape": "int32 shape_i_op",
+        "tensor.shape": "_shape _specify_shape int32 shape_i_op",
         "tensor.sharedvar": "load_shared_variable",
         "tensor.slinalg":
             "BilinearSolveDiscreteLyapunov CholeskySolve Eigvalsh Expm SolveBase SolveContinuousLyapunov eigvalsh expm "
@@ -683,7 +700,9 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "graph.features": "LambdaExtract config",
         "graph.fg": "config",
         "graph.op": "ThunkType compute_test_value config get_test_value get_test_values is_thunk_type missing_test_message",
-        "graph.sched": "key_to_cmp make_dependence_cmp make_depends memodict posort reverse_dict sort_apply_nodes sort_schedule_fn",
+        "graph.sched":
+            "_toposort key_to_cmp make_dependence_cmp make_depends memodict posort reverse_dict sort_apply_nodes "
+            "sort_schedule_fn",
         "graph.type": "HasDataType HasShape",
         "graph.utils":
             "AssocList MetaObject MetaType ValidatingScratchpad add_tag_trace get_variable_trace_string simple_extract_stack "
