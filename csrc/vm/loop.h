@@ -41,6 +41,7 @@ typedef struct Writer {
     bool is_move;        /* it is in `moves`, or the body's value is at the row itself, which a cursor moves */
     bool can_be_direct;  /* the body computes the value in each step, and no writer before is of the same value */
     Array shape;         /* of a row, with its strides */
+    int64_t row_bytes;   /* of a row of elements side by side that is copied at once, else 0 */
     Buffer *stage;       /* held: memory for a staged row */
 } Writer;
 
