@@ -49,13 +49,12 @@ int builder_init(Builder *builder, Builder *parent, Lowered *lowered)
     builder->program = program_new(&status);
     if (builder->program == NULL) return build_raise(&status);
     builder->numbers = PyDict_New();
-    builder->arrays = PyDict_New();
     builder->casts = PyDict_New();
     builder->integers = PyDict_New();
     builder->deferred = PyDict_New();
     numpy = PyImport_ImportModule("numpy");
     if (numpy != NULL) builder->new_array = PyObject_GetAttrString(numpy, "array");
-    if (builder->numbers && builder->arrays && builder->casts && builder->integers && builder->deferred && builder->new_array) result = 0;
+    if (builder->numbers && builder->casts && builder->integers && builder->deferred && builder->new_array) result = 0;
     Py_XDECREF(numpy);
     return result;
 }
@@ -65,7 +64,6 @@ void builder_clear(Builder *builder)
     program_free(builder->program);
     builder->program = NULL;
     Py_CLEAR(builder->numbers);
-    Py_CLEAR(builder->arrays);
     Py_CLEAR(builder->casts);
     Py_CLEAR(builder->integers);
     Py_CLEAR(builder->deferred);
@@ -262,7 +260,7 @@ static int32_t add_constant(Builder *builder, PyObject *data, DType dtype)
 {
     Array array;
     Status status;
-    PyObject *ndarray = NULL, *key = NULL;
+    PyObject *ndarray = NULL;
     int32_t number = -1;
 
     memset(&array, 0, sizeof(array));
@@ -270,15 +268,9 @@ static int32_t add_constant(Builder *builder, PyObject *data, DType dtype)
     ndarray = new_ndarray(builder, data, dtype);
     if (ndarray == NULL || copy_ndarray(builder, ndarray, dtype, &array) < 0) goto done;
     number = program_add_constant(builder->program, &array, &status);
-    if (number < 0) {
-        build_raise(&status);
-        goto done;
-    }
-    key = PyLong_FromLong(number);
-    if (key == NULL || PyDict_SetItem(builder->arrays, key, ndarray) < 0) number = -1;
+    if (number < 0) build_raise(&status);
 done:
     buffer_unref(array.buffer);
-    Py_XDECREF(key);
     Py_XDECREF(ndarray);
     return number;
 }
@@ -366,12 +358,12 @@ int32_t build_value(Builder *builder, PyObject *variable)
     return build_refuse(builder, PyExc_ValueError, "variable %S is neither an input, nor a constant, nor computed before it is read", variable);
 }
 
-int32_t build_narrow_value(Builder *builder, PyObject *variable)
+PyObject *build_narrow(Builder *builder, PyObject *variable)
 {
     PyObject *entry;
 
     while ((entry = find_deferred(builder, variable)) != NULL) variable = node_input(PyTuple_GET_ITEM(entry, 0), 0);
-    return PyErr_Occurred() ? -1 : build_value(builder, variable);
+    return PyErr_Occurred() ? NULL : variable;
 }
 
 int32_t build_integer(Builder *builder, int64_t integer)
@@ -402,30 +394,6 @@ static bool cast_is_plain(DType from, DType to)
     return (kind != 'f' && kind != 'c') || dtype_kind(to) == 'c' || (kind == 'f' && dtype_kind(to) == 'f');
 }
 
-/* The constant in another dtype, made once. */
-static int32_t cast_constant(Builder *builder, int32_t number, DType dtype)
-{
-    PyObject *key = Py_BuildValue("(ii)", (int)number, (int)dtype), *boxed, *number_key = PyLong_FromLong(number), *data;
-    int32_t result = -1;
-
-    if (key == NULL || number_key == NULL) goto done;
-    boxed = PyDict_GetItemWithError(builder->casts, key);
-    if (boxed != NULL) {
-        result = (int32_t)PyLong_AsLong(boxed);
-        goto done;
-    }
-    data = PyErr_Occurred() ? NULL : PyDict_GetItemWithError(builder->arrays, number_key);
-    if (data == NULL) goto done;
-    result = add_constant(builder, data, dtype);
-    boxed = result < 0 ? NULL : PyLong_FromLong(result);
-    if (boxed == NULL || PyDict_SetItem(builder->casts, key, boxed) < 0) result = -1;
-    Py_XDECREF(boxed);
-done:
-    Py_XDECREF(key);
-    Py_XDECREF(number_key);
-    return result;
-}
-
 int32_t build_cast(Builder *builder, int32_t number, DType dtype)
 {
     Value value;
@@ -436,10 +404,40 @@ int32_t build_cast(Builder *builder, int32_t number, DType dtype)
     if (value.value_class != VALUE_SCALAR && value.value_class != VALUE_ARRAY)
         return build_refuse(builder, PyExc_TypeError, "a number or an array is expected, a generator or an object came");
     if (value.dtype == dtype) return number;
-    if (value.origin == ORIGIN_CONSTANT && cast_is_plain((DType)value.dtype, dtype)) return cast_constant(builder, number, dtype);
     result = build_temporary(builder, dtype, value.ndim);
     if (result < 0 || build_emit1(builder, I_CAST, result, 1, &number, 0, NULL) < 0) return -1;
     return result;
+}
+
+/* The constant in another dtype, made once. */
+static int32_t cast_constant(Builder *builder, PyObject *constant, DType dtype)
+{
+    PyObject *key = Py_BuildValue("(Oi)", constant, (int)dtype), *boxed, *data = Py_NewRef(((Constant *)constant)->data);
+    int32_t number = -1;
+
+    boxed = key == NULL ? NULL : PyDict_GetItemWithError(builder->casts, key);
+    if (boxed != NULL) {
+        number = (int32_t)PyLong_AsLong(boxed);
+    } else if (!PyErr_Occurred()) {
+        number = add_constant(builder, data, dtype);
+        boxed = number < 0 ? NULL : PyLong_FromLong(number);
+        if (boxed == NULL || PyDict_SetItem(builder->casts, key, boxed) < 0) number = -1;
+        Py_XDECREF(boxed);
+    }
+    Py_XDECREF(key);
+    Py_DECREF(data);
+    return number;
+}
+
+int32_t build_value_as(Builder *builder, PyObject *variable, DType dtype)
+{
+    Value value;
+
+    if (PyObject_TypeCheck(variable, graph_state_of(variable)->Constant)) {
+        if (build_describe(builder, variable, &value) < 0) return -1;
+        if (value.value_class <= VALUE_ARRAY && value.dtype != dtype && cast_is_plain((DType)value.dtype, dtype)) return cast_constant(builder, variable, dtype);
+    }
+    return build_cast(builder, build_value(builder, variable), dtype);
 }
 
 int32_t build_pad(Builder *builder, int32_t number, int ndim)
@@ -459,14 +457,12 @@ int32_t build_pad(Builder *builder, int32_t number, int ndim)
 
 int32_t build_length(Builder *builder, PyObject *variable)
 {
-    int32_t number = build_value(builder, variable);
-    const Value *value;
+    Value value;
 
-    if (number < 0) return -1;
-    value = build_peek(builder, number);
-    if (value->value_class != VALUE_SCALAR || strchr("biu", dtype_kind((DType)value->dtype)) == NULL)
+    if (build_describe(builder, variable, &value) < 0) return -1;
+    if (value.value_class != VALUE_SCALAR || strchr("biu", dtype_kind((DType)value.dtype)) == NULL)
         return build_refuse(builder, PyExc_TypeError, "%S must be an integer scalar", variable);
-    return build_cast(builder, number, DTYPE_INT64);
+    return build_value_as(builder, variable, DTYPE_INT64);
 }
 
 /* ---- instructions ---- */

@@ -23,8 +23,7 @@ typedef struct Builder {
     Lowered *lowered;         /* lent: the lists that all levels share */
     Program *program;         /* owned until it is handed over */
     PyObject *numbers;        /* owned dict: Variable -> value number */
-    PyObject *arrays;         /* owned dict: value number of a constant -> its ndarray */
-    PyObject *casts;          /* owned dict: (value number, dtype) -> value number; the constants' casts only */
+    PyObject *casts;          /* owned dict: (Constant, dtype) -> value number */
     PyObject *integers;       /* owned dict: int -> value number of the int64 constant */
     PyObject *new_array;      /* owned: numpy.array */
     PyObject *deferred;       /* owned dict: Variable -> (Apply, its index): dimshuffles that only add leading axes, made when something needs them */
@@ -50,8 +49,10 @@ int build_refuse(Builder *builder, PyObject *exception, const char *format, ...)
 int build_describe(Builder *builder, PyObject *variable, Value *value);
 /* The number of a variable that was lowered before, or of a constant. */
 int32_t build_value(Builder *builder, PyObject *variable);
-/* The same for a source of an elementwise operation, which broadcasts: leading axes of length 1 are left out. */
-int32_t build_narrow_value(Builder *builder, PyObject *variable);
+/* The variable's value in that dtype; a constant is cast when compiling and not added in the dtype that nobody reads. */
+int32_t build_value_as(Builder *builder, PyObject *variable, DType dtype);
+/* Lent: for a source of an elementwise operation, which broadcasts, the variable without leading axes that were put off. */
+PyObject *build_narrow(Builder *builder, PyObject *variable);
 /* Puts the current node off until its output is asked for. */
 int build_defer(Builder *builder);
 /* New values: an input for the variable, a result of the current node for it, a result that no variable has. */
@@ -62,7 +63,7 @@ int32_t build_temporary(Builder *builder, DType dtype, int ndim);
 int build_bind(Builder *builder, PyObject *variable, int32_t number);
 const Value *build_peek(const Builder *builder, int32_t number);
 
-/* The value in another dtype: itself, a constant cast now, or the result of a cast. */
+/* The value in another dtype: itself, or the result of a cast. */
 int32_t build_cast(Builder *builder, int32_t number, DType dtype);
 /* The value with its rank raised to ndim by new leading axes. */
 int32_t build_pad(Builder *builder, int32_t number, int ndim);

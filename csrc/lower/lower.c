@@ -166,9 +166,27 @@ static PyObject *find_steps(PyObject *nodes)
     return loops;
 }
 
+/* 1 for a constant that is not negative: nothing is to be checked. */
+static int is_good_constant(PyObject *steps)
+{
+    PyObject *zero, *data;
+    int result;
+
+    if (!PyObject_TypeCheck(steps, graph_state_of(steps)->Constant)) return 0;
+    zero = PyLong_FromLong(0);
+    data = Py_NewRef(((Constant *)steps)->data);
+    result = zero == NULL ? -1 : PyObject_RichCompareBool(data, zero, Py_GE);
+    Py_XDECREF(zero);
+    Py_DECREF(data);
+    return result;
+}
+
 static int emit_steps_check(Builder *builder, PyObject *steps, PyObject *loop)
 {
     int32_t number, dst;
+    int is_good = is_good_constant(steps);
+
+    if (is_good != 0) return is_good < 0 ? -1 : 0;
 
     builder->node = loop;
     builder->node_index = (int32_t)PyList_GET_SIZE(builder->lowered->nodes);

@@ -29,59 +29,68 @@ static int read_text(PyObject *object, const char *name, char *text, size_t room
 
 /* ---- elementwise ---- */
 
+/* What is known of the sources: the variable to read (lent by the node or the nodes put off), and its type. */
+typedef struct Source {
+    PyObject *variable;
+    int ndim;
+} Source;
+
 /* Source i, in full rank or without the leading axes that broadcasting adds; -1 with an exception, 1 if it is no number. */
-static int read_source(Builder *builder, PyObject *node, Py_ssize_t i, bool is_full, int32_t *src, DType *dtypes)
+static int read_source(Builder *builder, PyObject *node, Py_ssize_t i, bool is_full, Source *sources, DType *dtypes)
 {
-    src[i] = is_full ? build_value(builder, node_input(node, i)) : build_narrow_value(builder, node_input(node, i));
-    if (src[i] < 0) return -1;
-    if (build_peek(builder, src[i])->value_class > VALUE_ARRAY) return 1;
-    dtypes[i] = (DType)build_peek(builder, src[i])->dtype;
+    Value value;
+
+    sources[i].variable = is_full ? node_input(node, i) : build_narrow(builder, node_input(node, i));
+    if (sources[i].variable == NULL || build_describe(builder, sources[i].variable, &value) < 0) return -1;
+    if (value.value_class > VALUE_ARRAY) return 1;
+    sources[i].ndim = value.ndim;
+    dtypes[i] = (DType)value.dtype;
     return 0;
 }
 
 /* All sources; one of them at least has the result's rank. */
-static int read_sources(Builder *builder, PyObject *node, int32_t *src, DType *dtypes)
+static int read_sources(Builder *builder, PyObject *node, Source *sources, DType *dtypes)
 {
     Value value;
     int ndim = 0, result = build_describe(builder, node_output(node, 0), &value);
 
     for (Py_ssize_t i = 0; result == 0 && i < node_n_inputs(node); i++) {
-        result = read_source(builder, node, i, false, src, dtypes);
-        if (result == 0 && build_peek(builder, src[i])->ndim > ndim) ndim = build_peek(builder, src[i])->ndim;
+        result = read_source(builder, node, i, false, sources, dtypes);
+        if (result == 0 && sources[i].ndim > ndim) ndim = sources[i].ndim;
     }
-    return result == 0 && ndim < value.ndim ? read_source(builder, node, 0, true, src, dtypes) : result;
+    return result == 0 && ndim < value.ndim ? read_source(builder, node, 0, true, sources, dtypes) : result;
 }
 
-/* Casts the sources to the types in which the operation computes. */
-static int cast_sources(Builder *builder, int scalar, DType compute, int32_t n, int32_t *src)
+/* The sources' numbers, cast to the types in which the operation computes. */
+static int cast_sources(Builder *builder, int scalar, DType compute, int32_t n, const Source *sources, int32_t *src)
 {
     ScalarRule rule = scalar_rule(scalar);
 
     for (int32_t i = 0; i < n; i++) {
-        if (i == 0 && rule == RULE_FIRST_SHAPE) continue;
-        src[i] = build_cast(builder, src[i], i == 0 && rule == RULE_SWITCH ? DTYPE_BOOL : compute);
+        if (i == 0 && rule == RULE_FIRST_SHAPE) src[i] = build_value(builder, sources[i].variable);
+        else src[i] = build_value_as(builder, sources[i].variable, i == 0 && rule == RULE_SWITCH ? DTYPE_BOOL : compute);
         if (src[i] < 0) return -1;
     }
     return 0;
 }
 
 /* dst = fn(src...), through a temporary when the node declares another type than the operation gives. */
-static int emit_map(Builder *builder, PyObject *output, int scalar, DType compute, DType out, int32_t n, int32_t *src)
+static int emit_map(Builder *builder, PyObject *output, int scalar, DType compute, DType out, int32_t n, const Source *sources, int32_t *src)
 {
-    int32_t dst = build_result(builder, output), computed;
+    int32_t dst, computed;
     Value value;
 
-    if (dst < 0) return -1;
+    if (cast_sources(builder, scalar, compute, n, sources, src) < 0 || (dst = build_result(builder, output)) < 0) return -1;
     value = *build_peek(builder, dst);
     computed = value.dtype == out ? dst : build_temporary(builder, out, value.ndim);
-    if (computed < 0 || cast_sources(builder, scalar, compute, n, src) < 0) return -1;
+    if (computed < 0) return -1;
     if (build_emit(builder, (Emit){.opcode = I_MAP, .fn = scalar, .dtype = compute, .n_dst = 1, .dst = &computed, .n_src = n, .src = src}) < 0) return -1;
     return computed == dst ? 0 : build_emit1(builder, I_CAST, dst, 1, &computed, 0, NULL);
 }
 
-static int emit_cast(Builder *builder, PyObject *node, int32_t src)
+static int emit_cast(Builder *builder, PyObject *node, const Source *source)
 {
-    int32_t dst = build_result(builder, node_output(node, 0));
+    int32_t src = build_value(builder, source->variable), dst = src < 0 ? -1 : build_result(builder, node_output(node, 0));
     Value value;
 
     if (dst < 0) return -1;
@@ -111,29 +120,22 @@ static int find_scalar(PyObject *op)
 
 int lower_elemwise(Builder *builder, PyObject *node)
 {
-    int32_t few_src[BUILD_MAX_OPERANDS_ON_STACK], *src = few_src;
-    DType few_dtypes[BUILD_MAX_OPERANDS_ON_STACK], *dtypes = few_dtypes, compute, out;
-    Py_ssize_t n = node_n_inputs(node);
+    size_t n = (size_t)node_n_inputs(node);
+    int32_t *src = mem_calloc(n, sizeof(*src));
+    DType *dtypes = mem_calloc(n, sizeof(*dtypes)), compute, out;
+    Source *sources = mem_calloc(n, sizeof(*sources));
     int scalar = find_scalar(node_op(node)), result = -1;
 
-    if (scalar < 0) return -1;
-    if (scalar == N_SCALARS || n == 0 || node_n_outputs(node) != 1) return 1;
-    if (n > BUILD_MAX_OPERANDS_ON_STACK) {
-        src = mem_calloc((size_t)n, sizeof(*src));
-        dtypes = mem_calloc((size_t)n, sizeof(*dtypes));
-        if (src == NULL || dtypes == NULL) {
-            PyErr_NoMemory();
-            goto done;
-        }
-    }
-    result = read_sources(builder, node, src, dtypes);
+    if (src == NULL || dtypes == NULL || sources == NULL) PyErr_NoMemory();
+    else if (scalar >= 0) result = scalar == N_SCALARS || n == 0 || node_n_outputs(node) != 1 ? 1 : read_sources(builder, node, sources, dtypes);
     if (result != 0) goto done;
-    if (scalar == N_SCALARS + 1) result = emit_cast(builder, node, src[0]);
+    if (scalar == N_SCALARS + 1) result = emit_cast(builder, node, sources);
     else if (scalar_types(scalar, (int)n, dtypes, &compute, &out) < 0) result = 1;
-    else result = emit_map(builder, node_output(node, 0), scalar, compute, out, (int32_t)n, src);
+    else result = emit_map(builder, node_output(node, 0), scalar, compute, out, (int32_t)n, sources, src);
 done:
-    if (src != few_src) mem_free(src);
-    if (dtypes != few_dtypes) mem_free(dtypes);
+    mem_free(src);
+    mem_free(dtypes);
+    mem_free(sources);
     return result;
 }
 
@@ -247,18 +249,19 @@ int lower_dot(Builder *builder, PyObject *node)
 {
     int32_t src[2], dst;
     DType dtype;
+    Value value;
 
     for (int i = 0; i < 2; i++) {
-        src[i] = build_value(builder, node_input(node, i));
+        if (build_describe(builder, node_input(node, i), &value) < 0) return -1;
+        if (value.ndim < 1 || value.ndim > 2) return 1;
+    }
+    if (build_describe(builder, node_output(node, 0), &value) < 0) return -1;
+    dtype = (DType)value.dtype;
+    for (int i = 0; i < 2; i++) {
+        src[i] = build_value_as(builder, node_input(node, i), dtype);
         if (src[i] < 0) return -1;
-        if (build_peek(builder, src[i])->ndim < 1 || build_peek(builder, src[i])->ndim > 2) return 1;
     }
     dst = build_result(builder, node_output(node, 0));
     if (dst < 0) return -1;
-    dtype = (DType)build_peek(builder, dst)->dtype;
-    for (int i = 0; i < 2; i++) {
-        src[i] = build_cast(builder, src[i], dtype);
-        if (src[i] < 0) return -1;
-    }
     return build_emit(builder, (Emit){.opcode = I_DOT, .dtype = dtype, .n_dst = 1, .dst = &dst, .n_src = 2, .src = src});
 }

@@ -65,11 +65,13 @@ int lower_subtensor(Builder *builder, PyObject *node)
 
     if (number < 0 || numbers_add(&src, number) < 0) goto done;
     if (read_entries(builder, node_op(node), build_peek(builder, number)->ndim, entries, &n, &n_indices) < 0) goto done;
+    if (n == 0) {
+        result = lower_alias(builder, node);
+        goto done;
+    }
     if (read_indices(builder, node, 1, &src) < 0) goto done;
     dst = build_result(builder, node_output(node, 0));
-    if (dst < 0) goto done;
-    if (n == 0) result = build_emit1(builder, I_ALIAS, dst, 1, src.items, 0, NULL);
-    else result = build_emit1(builder, I_SLICE, dst, src.n, src.items, n, entries);
+    if (dst >= 0) result = build_emit1(builder, I_SLICE, dst, src.n, src.items, n, entries);
 done:
     numbers_clear(&src);
     return result;
@@ -89,10 +91,8 @@ static int read_write(PyObject *op, int *fn, uint8_t *flags)
 /* x and the value to write: cast to x's dtype, its rank raised to the part's. */
 static int read_written(Builder *builder, PyObject *node, int part_ndim, int32_t x, Numbers *src)
 {
-    int32_t y = build_value(builder, node_input(node, 1));
+    int32_t y = build_pad(builder, build_value_as(builder, node_input(node, 1), (DType)build_peek(builder, x)->dtype), part_ndim);
 
-    if (y < 0) return -1;
-    y = build_pad(builder, build_cast(builder, y, (DType)build_peek(builder, x)->dtype), part_ndim);
     if (y < 0) return -1;
     if (build_peek(builder, y)->ndim > part_ndim)
         return build_refuse(builder, PyExc_TypeError, "Trying to increment a %d-dimensional subtensor with a %d-dimensional value.", part_ndim, (int)build_peek(builder, y)->ndim);
@@ -125,25 +125,25 @@ done:
     return result;
 }
 
-/* The row numbers as an int64 vector, or -1; *is_vector is false when they have another rank. */
-static int32_t read_rows(Builder *builder, PyObject *variable, bool *is_vector)
+/* The row numbers as an int64 vector; 1 when they have another rank. */
+static int read_rows(Builder *builder, PyObject *variable, int32_t *rows)
 {
-    int32_t rows = build_value(builder, variable);
+    Value value;
 
-    if (rows < 0) return -1;
-    *is_vector = build_peek(builder, rows)->ndim == 1;
-    return *is_vector ? build_cast(builder, rows, DTYPE_INT64) : rows;
+    if (build_describe(builder, variable, &value) < 0) return -1;
+    if (value.ndim != 1) return 1;
+    *rows = build_value_as(builder, variable, DTYPE_INT64);
+    return *rows < 0 ? -1 : 0;
 }
 
 int lower_advanced_subtensor1(Builder *builder, PyObject *node)
 {
-    bool is_vector;
     int32_t src[2], dst;
+    int result = read_rows(builder, node_input(node, 1), &src[1]);
 
+    if (result != 0) return result;
     src[0] = build_value(builder, node_input(node, 0));
-    src[1] = src[0] < 0 ? -1 : read_rows(builder, node_input(node, 1), &is_vector);
-    if (src[1] < 0) return -1;
-    if (!is_vector) return 1;
+    if (src[0] < 0) return -1;
     dst = build_result(builder, node_output(node, 0));
     return dst < 0 ? -1 : build_emit1(builder, I_TAKE, dst, 2, src, 0, NULL);
 }
@@ -152,14 +152,13 @@ int lower_advanced_inc_subtensor1(Builder *builder, PyObject *node)
 {
     Numbers src = {0};
     uint8_t flags;
-    int fn, result = -1;
-    bool is_vector;
-    int32_t dst, rows, x = build_value(builder, node_input(node, 0));
+    int32_t dst, rows, x;
+    int fn, result = read_rows(builder, node_input(node, 2), &rows);
 
+    if (result != 0) return result;
+    result = -1;
+    x = build_value(builder, node_input(node, 0));
     if (x < 0 || read_write(node_op(node), &fn, &flags) < 0) return -1;
-    rows = read_rows(builder, node_input(node, 2), &is_vector);
-    if (rows < 0) return -1;
-    if (!is_vector) return 1;
     if (read_written(builder, node, build_peek(builder, x)->ndim, x, &src) < 0 || numbers_add(&src, rows) < 0) goto done;
     dst = build_result(builder, node_output(node, 0));
     if (dst < 0) goto done;

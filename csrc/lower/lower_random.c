@@ -18,34 +18,37 @@ static int find_dist(PyObject *node, int *dist)
     return 0;
 }
 
-/* Whether the size input says nothing: a constant of length 0. */
-static bool size_is_empty(Builder *builder, int32_t size)
+/* 1 if the size input says nothing: a constant of length 0. */
+static int size_is_empty(PyObject *size)
 {
-    const Value *value = build_peek(builder, size);
-    return value->origin == ORIGIN_CONSTANT && value->ndim == 1 && builder->program->constants[value->index].shape[0] == 0;
+    Py_ssize_t n;
+
+    if (!PyObject_TypeCheck(size, graph_state_of(size)->Constant)) return 0;
+    n = PyObject_Size(((Constant *)size)->data);
+    return n < 0 ? -1 : n == 0;
 }
 
 /* Generator and size. */
 static int read_head(Builder *builder, PyObject *node, Numbers *src, int64_t *has_size)
 {
-    int32_t rng = build_value(builder, node_input(node, 0)), size = rng < 0 ? -1 : build_value(builder, node_input(node, 1));
+    int32_t rng = build_value(builder, node_input(node, 0)), size;
+    int is_empty = rng < 0 ? -1 : size_is_empty(node_input(node, 1));
 
-    if (size < 0) return -1;
+    if (is_empty < 0) return -1;
     if (build_peek(builder, rng)->value_class != VALUE_STREAM) return build_refuse(builder, PyExc_TypeError, "%S is not a generator", node_input(node, 0));
     if (numbers_add(src, rng) < 0) return -1;
-    *has_size = !size_is_empty(builder, size);
-    if (!*has_size) return 0;
+    *has_size = !is_empty;
+    if (is_empty) return 0;
+    size = build_value_as(builder, node_input(node, 1), DTYPE_INT64);
+    if (size < 0) return -1;
     if (build_peek(builder, size)->ndim != 1) return build_refuse(builder, PyExc_TypeError, "the size must be a vector of integers");
-    size = build_cast(builder, size, DTYPE_INT64);
-    return size < 0 || numbers_add(src, size) < 0 ? -1 : 0;
+    return numbers_add(src, size);
 }
 
 static int read_params(Builder *builder, PyObject *node, int dist, Numbers *src)
 {
     for (int i = 0; i < dist_n_params(dist); i++) {
-        int32_t number = build_value(builder, node_input(node, 3 + i));
-        if (number < 0) return -1;
-        number = build_cast(builder, number, dist_param_kind(dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64);
+        int32_t number = build_value_as(builder, node_input(node, 3 + i), dist_param_kind(dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64);
         if (number < 0 || numbers_add(src, number) < 0) return -1;
     }
     return 0;

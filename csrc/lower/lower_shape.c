@@ -15,7 +15,13 @@ static int emit_plain(Builder *builder, PyObject *node, Opcode opcode, int32_t n
     return dst < 0 ? -1 : build_emit1(builder, opcode, dst, 1, &src, n_aux, aux);
 }
 
-int lower_alias(Builder *builder, PyObject *node) { return emit_plain(builder, node, I_ALIAS, 0, NULL); }
+/* The output is the input by another name: no instruction. */
+int lower_alias(Builder *builder, PyObject *node)
+{
+    int32_t src = build_value(builder, node_input(node, 0));
+
+    return src < 0 ? -1 : build_bind(builder, node_output(node, 0), src);
+}
 
 /* Objects are handed on as they are: programs do not know what a copy of one would be. */
 int lower_copy(Builder *builder, PyObject *node)
@@ -23,7 +29,8 @@ int lower_copy(Builder *builder, PyObject *node)
     int32_t src = build_value(builder, node_input(node, 0));
 
     if (src < 0) return -1;
-    return emit_plain(builder, node, build_peek(builder, src)->value_class == VALUE_OBJECT ? I_ALIAS : I_COPY, 0, NULL);
+    if (build_peek(builder, src)->value_class == VALUE_OBJECT) return lower_alias(builder, node);
+    return emit_plain(builder, node, I_COPY, 0, NULL);
 }
 
 /* ---- dimshuffle ---- */
@@ -58,6 +65,13 @@ done:
     return result;
 }
 
+static bool keeps_axes(const int64_t *order, int n, int ndim)
+{
+    for (int i = 0; i < n; i++)
+        if (order[i] != i) return false;
+    return n == ndim;
+}
+
 int lower_dimshuffle_now(Builder *builder, PyObject *node)
 {
     int64_t order[ARRAY_MAX_NDIM];
@@ -65,7 +79,7 @@ int lower_dimshuffle_now(Builder *builder, PyObject *node)
     int32_t src = build_value(builder, node_input(node, 0));
 
     if (src < 0 || read_order(builder, node_op(node), build_peek(builder, src)->ndim, order, &n) < 0) return -1;
-    if (n == 0 && build_peek(builder, src)->ndim == 0) return emit_plain(builder, node, I_ALIAS, 0, NULL);
+    if (keeps_axes(order, n, build_peek(builder, src)->ndim)) return lower_alias(builder, node);
     return emit_plain(builder, node, I_TRANSPOSE, n, order);
 }
 
@@ -94,8 +108,7 @@ int lower_reshape(Builder *builder, PyObject *node)
     int32_t src[2], dst;
 
     src[0] = build_value(builder, node_input(node, 0));
-    src[1] = src[0] < 0 ? -1 : build_value(builder, node_input(node, 1));
-    src[1] = build_cast(builder, src[1], DTYPE_INT64);
+    src[1] = src[0] < 0 ? -1 : build_value_as(builder, node_input(node, 1), DTYPE_INT64);
     if (src[1] < 0) return -1;
     if (build_peek(builder, src[1])->ndim != 1) return build_refuse(builder, PyExc_TypeError, "the new shape must be a vector");
     dst = build_result(builder, node_output(node, 0));
@@ -128,8 +141,7 @@ int lower_alloc(Builder *builder, PyObject *node)
     int32_t dst = build_result(builder, node_output(node, 0)), value;
     int result = -1;
 
-    value = dst < 0 ? -1 : build_value(builder, node_input(node, 0));
-    if (value >= 0) value = build_cast(builder, value, (DType)build_peek(builder, dst)->dtype);
+    value = dst < 0 ? -1 : build_value_as(builder, node_input(node, 0), (DType)build_peek(builder, dst)->dtype);
     if (value < 0) goto done;
     if (node_n_inputs(node) == 1) {
         result = build_emit1(builder, I_COPY, dst, 1, &value, 0, NULL);
@@ -157,9 +169,7 @@ int lower_alloc_empty(Builder *builder, PyObject *node)
 static int read_parts(Builder *builder, PyObject *node, Py_ssize_t first, DType dtype, Numbers *src)
 {
     for (Py_ssize_t i = first; i < node_n_inputs(node); i++) {
-        int32_t number = build_value(builder, node_input(node, i));
-        if (number < 0) return -1;
-        number = build_cast(builder, number, dtype);
+        int32_t number = build_value_as(builder, node_input(node, i), dtype);
         if (number < 0 || numbers_add(src, number) < 0) return -1;
     }
     return 0;
@@ -210,21 +220,20 @@ int lower_join(Builder *builder, PyObject *node)
 int lower_arange(Builder *builder, PyObject *node)
 {
     int32_t src[3], dst, made;
-    DType dtype = DTYPE_INT64;
+    DType dtype = DTYPE_BOOL;
+    Value value;
 
-    for (int i = 0; i < 3; i++) {
-        src[i] = build_value(builder, node_input(node, i));
-        if (src[i] < 0) return -1;
-        dtype = i == 0 ? (DType)build_peek(builder, src[0])->dtype : dtype_promote(dtype, (DType)build_peek(builder, src[i])->dtype);
+    for (int i = 0; i < 4; i++) { /* the three inputs, and what is declared */
+        if (build_describe(builder, i < 3 ? node_input(node, i) : node_output(node, 0), &value) < 0) return -1;
+        dtype = dtype_promote(dtype, (DType)value.dtype);
     }
     dtype = dtype_kind(dtype) == 'f' ? DTYPE_FLOAT64 : DTYPE_INT64;
-    dst = build_result(builder, node_output(node, 0));
-    if (dst < 0) return -1;
-    if (dtype_kind((DType)build_peek(builder, dst)->dtype) == 'f') dtype = DTYPE_FLOAT64;
     for (int i = 0; i < 3; i++) {
-        src[i] = build_cast(builder, src[i], dtype);
+        src[i] = build_value_as(builder, node_input(node, i), dtype);
         if (src[i] < 0) return -1;
     }
+    dst = build_result(builder, node_output(node, 0));
+    if (dst < 0) return -1;
     made = build_peek(builder, dst)->dtype == dtype ? dst : build_temporary(builder, dtype, 1);
     if (made < 0 || build_emit1(builder, I_ARANGE, made, 3, src, 0, NULL) < 0) return -1;
     return made == dst ? 0 : build_emit1(builder, I_CAST, dst, 1, &made, 0, NULL);
@@ -253,8 +262,12 @@ int lower_specify_shape(Builder *builder, PyObject *node)
         number = build_length(builder, length);
         if (number < 0 || numbers_add(&src, number) < 0) goto done;
     }
+    if (n == 0) {
+        result = lower_alias(builder, node);
+        goto done;
+    }
     dst = build_result(builder, node_output(node, 0));
-    if (dst >= 0) result = n == 0 ? build_emit1(builder, I_ALIAS, dst, 1, src.items, 0, NULL) : build_emit1(builder, I_CHECK_SHAPE, dst, src.n, src.items, n, given);
+    if (dst >= 0) result = build_emit1(builder, I_CHECK_SHAPE, dst, src.n, src.items, n, given);
 done:
     numbers_clear(&src);
     return result;
