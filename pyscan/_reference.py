@@ -19,8 +19,7 @@ from pyscan.graph import Constant, io_toposort
 
 _NUMPY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "true_divide": np.true_divide, "neg": np.negative,
-    "abs": np.abs, "sgn": np.sign, "scalar_maximum": np.maximum, "scalar_minimum": np.minimum, "eq": np.equal,
-    "neq": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "abs": np.abs, "sgn": np.sign, "eq": np.equal, "neq": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor, "invert": np.invert, "sqrt": np.sqrt,
     "square": np.square, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round_half_to_even": np.rint,
     "isnan": np.isnan, "isinf": np.isinf, "real": np.real, "imag": np.imag, "conj": np.conj,
@@ -170,7 +169,8 @@ def reduce_array(array, name, axis, acc_dtype):
         if name in ("maximum", "minimum"):
             if not items:
                 raise _empty_fold(array, axes, name)
-            return fold({"maximum": np.maximum, "minimum": np.minimum}[name], items)
+            # NumPy's own answer for 0.0 beside -0.0 depends on the CPU.
+            return fold(lambda a, b: _core.scalar(f"scalar_{name}", a, b), items)
         if name in ("and", "or"):
             start = np.full(rest, -1 if name == "and" else 0).astype(acc_dtype)
             return fold({"and": np.bitwise_and, "or": np.bitwise_or}[name], items, start)
