@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["allclose", "asarray"]
+__all__ = ["Linker", "allclose", "asarray"]
 
 # Drawings of graphs by pydot are not part of pyscan; programs ask before they draw.
 pydot_imported = False
@@ -26,3 +26,19 @@ def allclose(a: Any, b: Any, rtol: float | None = None, atol: float | None = Non
     narrow = any(x.dtype in (np.float32, np.complex64) for x in (a, b))
     return bool(np.allclose(a, b, rtol=1e-5 if rtol is None else rtol,
                             atol=(1e-5 if narrow else 1e-8) if atol is None else atol))
+
+
+class Linker:
+    """Takes what Aesara's linkers take, and is ignored: every function runs on the same core. For `Mode(linker=VMLinker(...))`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.options = options
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Linker) and self.options == other.options
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(map(str, self.options.items()))))

@@ -113,6 +113,8 @@ class Config:
         object.__setattr__(self, "_values", {**values, **_INERT})
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_values":  # while a copy or a pickle is being made
+            raise AttributeError(name)
         try:
             return self._values[name]
         except KeyError:
@@ -125,6 +127,9 @@ class Config:
         if row is not None and row[1] is not None and value not in row[1]:
             raise ValueError(f"Invalid value ('{value}') for configuration variable '{name}'. Valid options are {sorted(row[1])}")
         self._values[name] = value
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (dict(self._values),)
 
     def __dir__(self) -> list[str]:
         return sorted([*super().__dir__(), *self._values])
@@ -158,6 +163,12 @@ class Config:
             if not equals:
                 raise ValueError(f"PYSCAN_FLAGS has {item!r} where name=value was expected")
             setattr(self, name, _parse(value, self._values[name]))
+
+
+def _rebuilt(values: dict[str, Any]) -> Config:
+    made = Config()
+    made._values.update(values)
+    return made
 
 
 def _closest(name: str, names: Any) -> str:

@@ -13,6 +13,7 @@ Relies on: maker (the graph), `_core.Thunk` (the program). Relied on by: `Variab
 """
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 from typing import Any, Sequence
@@ -59,6 +60,8 @@ def function(inputs: Sequence[Any], outputs: Any = None, mode: Any = None, updat
     Raises UnusedInputError, MissingInputError (an input that is needed was not given), TypeError and ValueError for arguments
     that do not fit. The signature and the meaning of the arguments are Aesara's.
     """
+    if not isinstance(inputs, (list, tuple)):
+        raise Exception("Input variables of an Aesara function should be contained in a list, even when there is a single input.")
     if name is None:
         frame = sys._getframe(1)
         name = f"{frame.f_code.co_filename}:{frame.f_lineno}"
@@ -73,7 +76,7 @@ def pfunc(params: Sequence[Any], outputs: Any = None, mode: Any = None, updates:
     """What `function` does, with two more arguments: `fgraph`, a FunctionGraph of exactly these inputs and outputs, is
     rewritten and compiled as it is, without a copy."""
     if not isinstance(params, (list, tuple)):
-        raise Exception("Input variables of an Aesara function should be contained in a list, even when there is a single input.")
+        raise TypeError(f"the inputs must be a list or tuple, got {params!r} of type {type(params).__name__}")
     output_list, form = _output_form(outputs)
     if output_keys is not None:
         form = ("dict", list(output_keys))
@@ -127,9 +130,11 @@ class FunctionMaker:
     def output_keys(self) -> list[str] | None:
         return self.form[1] if self.form[0] == "dict" else None
 
-    def create(self, input_storage: Any = None) -> Function:
-        """Make a function. The values of inputs that have a default are copied; shared variables are shared."""
-        containers = [_container_for(spec) for spec in self.inputs]
+    def create(self, containers: list[Container] | None = None) -> Function:
+        """Make a function: with these containers, one an input, or with new ones (a default that is an array is copied, shared
+        variables are shared)."""
+        if containers is None:
+            containers = [_container_for(spec) for spec in self.inputs]
         borrow = [out.borrow for out in self.outputs]
         cells = [None if _is_per_call(spec) else container.storage for spec, container in zip(self.inputs, containers)]
         thunk = _core.Thunk(self.fgraph, cells, len(self.outputs), self.update_pairs, borrow)
@@ -149,16 +154,17 @@ def orig_function(inputs: Any, outputs: Any, mode: Any = None, accept_inplace: b
     return FunctionMaker(inputs, outputs, mode, accept_inplace, None, profile, on_unused_input, fgraph, output_keys, name).create()
 
 
-def _container_for(spec: SymbolicInput) -> Container | None:
-    """The cell that holds an input between calls; None for an input whose value each call gives."""
+def _container_for(spec: SymbolicInput) -> Container:
+    """The cell of an input: it holds a default, or what an update left; nothing for an input that each call has to give."""
     value = getattr(spec, "value", None)
     if isinstance(value, Container):
         return value
-    if value is None and spec.update is None:
-        return None
+    return _new_container(spec, value.copy() if isinstance(value, np.ndarray) else value)
+
+
+def _new_container(spec: SymbolicInput, value: Any) -> Container:
     container = Container(spec.variable, [None], strict=spec.strict, allow_downcast=spec.allow_downcast, name=spec.name)
-    if value is not None:
-        container.value = value.copy() if isinstance(value, np.ndarray) else value
+    container.value = value
     return container
 
 
@@ -173,11 +179,11 @@ _MISSING = object()
 class _Slot:
     """How one explicit input of a call is taken: its place, its type, and a quick test for values that need no conversion."""
 
-    __slots__ = ("position", "spec", "container", "filter", "strict", "allow_downcast", "dtype", "ndim")
+    __slots__ = ("position", "spec", "filter", "strict", "allow_downcast", "dtype", "ndim")
 
-    def __init__(self, position: int, spec: SymbolicInput, container: Container | None) -> None:
+    def __init__(self, position: int, spec: SymbolicInput) -> None:
         type_ = spec.variable.type
-        self.position, self.spec, self.container = position, spec, container
+        self.position, self.spec = position, spec
         self.filter, self.strict, self.allow_downcast = type_.filter, spec.strict, spec.allow_downcast
         # A tensor type with no static length takes every native array of its dtype and rank as it is.
         plain = getattr(type_, "type_kind", None) == "tensor" and all(length is None for length in type_.shape)
@@ -193,7 +199,7 @@ class Function:
     call did (generator copies, steps, Python calls); `f.trust_input = True` skips the conversion of arguments.
     """
 
-    def __init__(self, maker_: FunctionMaker, containers: list[Container | None], thunk: Any) -> None:
+    def __init__(self, maker_: FunctionMaker, containers: list[Container], thunk: Any) -> None:
         self.maker = maker_
         self.name = maker_.name
         self.trust_input = False
@@ -202,8 +208,6 @@ class Function:
         self._containers = containers
         self._thunk = thunk
         self._form, self._keys = maker_.form
-        self._slots = [_Slot(i, spec, container) for i, (spec, container) in enumerate(zip(maker_.inputs, containers)) if container is None]
-        self._all_slots = [_Slot(i, spec, container) for i, (spec, container) in enumerate(zip(maker_.inputs, containers))]
         self._names: dict[Any, int] = {}
         self._ambiguous: set = set()
         for i, spec in enumerate(maker_.inputs):
@@ -212,17 +216,22 @@ class Function:
                     self._ambiguous.add(spec.name)
                 self._names.setdefault(spec.name, i)
         self._by_variable = {spec.variable: i for i, spec in enumerate(maker_.inputs)}
-        self._per_call = [_is_per_call(spec) for spec in maker_.inputs]
         self._state_lock = threading.RLock()
+        self._per_call = [_is_per_call(spec) for spec in maker_.inputs]
+        self._all_slots = [_Slot(i, spec) for i, spec in enumerate(maker_.inputs)]
         # The short way of __call__: every input that a call may give has to be given, and comes by position.
-        self._n_required = len(self._slots)
-        self._only_required = (all(container is None or spec.implicit for spec, container in zip(maker_.inputs, containers))
-                               and all(slot.position == i for i, slot in enumerate(self._slots)))
+        explicit = [i for i, spec in enumerate(maker_.inputs) if not spec.implicit]
+        self._only_required = explicit == list(range(len(explicit))) and all(self._is_required(i) for i in explicit)
+        self._slots = self._all_slots[:len(explicit)] if self._only_required else []
+
+    def _is_required(self, i: int) -> bool:
+        """Whether a call has to give the input: it has no default, and no update has left a value."""
+        return self._containers[i].storage[0] is None and not self.maker.inputs[i].implicit
 
     # ---- calling
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and self._only_required and len(args) == self._n_required:
+        if self._only_required and not kwargs and len(args) == len(self._slots):
             values = self._thunk(list(args) if self.trust_input else [self._take(slot, arg) for slot, arg in zip(self._slots, args)])
             subset = None
         else:
@@ -278,7 +287,7 @@ class Function:
         call fails; one that has a default alone leaves it as it is."""
         values, replaced = [], []
         for i, (value, spec, container) in enumerate(zip(given, self.maker.inputs, self._containers)):
-            if value is _MISSING and (container is None or (container.storage[0] is None and not spec.implicit)):
+            if value is _MISSING and self._is_required(i):
                 raise TypeError(f"Missing required input: {_shown(spec)}")
             if self._per_call[i]:
                 values.append(container.storage[0] if value is _MISSING else value)
@@ -335,18 +344,19 @@ class Function:
         return text
 
     def __getitem__(self, key: Any) -> Any:
+        return self._container_of(key).value
+
+    def _container_of(self, key: Any) -> Container:
         try:
-            container = self._containers[self._position_of(key)]
+            return self._containers[self._position_of(key)]
         except TypeError:
             raise TypeError(f"Unknown input or state: {key}") from None
-        return None if container is None else container.value
 
     def __setitem__(self, key: Any, value: Any) -> None:
         i = self._position_of(key)
-        container = self._containers[i]
-        if container is None:
+        if self._per_call[i] and self._is_required(i):
             raise TypeError(f"the input {_shown(self.maker.inputs[i])} has no default: each call gives its value")
-        container.value = value
+        self._containers[i].value = value
 
     def __contains__(self, key: Any) -> bool:
         return key in self._names or key in self._by_variable
@@ -359,15 +369,45 @@ class Function:
         return self._thunk.counters
 
     @property
-    def input_storage(self) -> list[Any]:
+    def input_storage(self) -> list[Container]:
         """The containers of the inputs: shared ones and those with a default hold a value, the others None."""
-        return [container if container is not None else Container(spec.variable, [None], name=spec.name)
-                for spec, container in zip(self.maker.inputs, self._containers)]
+        return list(self._containers)
+
+    @property
+    def container(self) -> _ByInput:
+        """The containers, by an input's variable, name or position."""
+        return _ByInput(self, lambda container: container)
+
+    @property
+    def value(self) -> _ByInput:
+        """What the containers hold, by an input's variable, name or position."""
+        return _ByInput(self, lambda container: container.value)
+
+    @property
+    def defaults(self) -> list[tuple[bool, bool, Any]]:
+        """For each input: whether a call must give it, whether its default comes back after a call, and the default."""
+        return [(self._is_required(i), self._per_call[i] and not self._is_required(i), container.storage[0])
+                for i, container in enumerate(self._containers)]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The output variables of the graph that runs, updates left out."""
+        return self.maker.fgraph.outputs[:len(self.maker.outputs)]
+
+    @property
+    def unpack_single(self) -> bool:
+        """Whether a call gives one value rather than a list."""
+        return self.maker.unpack_single
+
+    @property
+    def output_keys(self) -> list[str] | None:
+        """The keys of the dict that a call gives, or None."""
+        return self.maker.output_keys
 
     @property
     def output_storage(self) -> list[Any]:
         """Empty containers, one an output: values are handed over, not kept."""
-        return [Container(variable, [None]) for variable in self.maker.fgraph.outputs[:len(self.maker.outputs)]]
+        return [Container(variable, [None]) for variable in self.outputs]
 
     def get_shared(self) -> list[Any]:
         """The shared variables that the function reads or updates, in the order of its inputs."""
@@ -391,29 +431,35 @@ class Function:
         `swap` maps shared variables to others that take their place (same type, else TypeError); `delete_updates` leaves the
         updates out. `share_memory` is accepted for programs that give it: functions keep no memory that could be shared.
         """
-        swapped = {old.container: (old, new) for old, new in (swap or {}).items()}
-        specs = []
-        for spec, container in zip(self.maker.inputs, self._containers):
-            value = container if container is not None and (spec.shared or spec.implicit) else (
-                None if container is None else container.value)
+        swap = dict(swap or {})
+        replaced = {old.container: (old, new) for old, new in swap.items()}
+        specs, containers = [], []
+        for i, (spec, container) in enumerate(zip(self.maker.inputs, self._containers)):
             update = None if delete_updates else spec.update
-            variable = spec.variable
-            if spec.shared and container in swapped:
-                old, new = swapped.pop(container)
+            variable, new_container = spec.variable, container
+            if spec.shared and container in replaced:
+                old, new = replaced.pop(container)
                 if new.type != variable.type:
                     raise TypeError(f"swap replaces {old} of type {old.type} by {new} of type {new.type}; the types must be equal")
-                value = new.container
-            copied = In(variable, spec.name, value, update, spec.mutable and update is not None or (spec.mutable and not spec.shared),
-                        spec.strict, spec.allow_downcast, False, spec.implicit, spec.borrow, spec.shared)
-            specs.append(copied)
-        if swapped:
-            raise ValueError(f"swap names shared variables that the function does not use: {[old for old, _ in swapped.values()]}")
+                new_container = new.container
+            elif not spec.shared and not spec.implicit:
+                new_container = _new_container(spec, copy.copy(container.value) if spec.mutable else container.value)
+            mutable = spec.mutable and (update is not None or not spec.shared)
+            value = None if self._is_required(i) else new_container
+            specs.append(In(variable, spec.name, value, update, mutable, spec.strict, spec.allow_downcast, False, spec.implicit,
+                            spec.borrow, spec.shared))
+            containers.append(new_container)
+        if replaced:
+            raise ValueError(f"swap names shared variables that the function does not use: {[old for old, _ in replaced.values()]}")
         label = name if name is not None else (f"{self.name} copy" if self.name else None)
         made = FunctionMaker(specs, self.maker.outputs, self.maker.mode, True, on_unused_input="ignore", name=label, form=self.maker.form)
-        for spec, (new_spec) in zip(self.maker.inputs, made.inputs):
-            if spec.shared and new_spec.value is not spec.value:
-                new_spec.variable = next(new for new in swap.values() if new.container is new_spec.value)
-        return made.create()
+        by_container = {new.container: new for new in swap.values()}
+        for spec in made.inputs:
+            if spec.shared and spec.value in by_container:
+                spec.variable = by_container[spec.value]
+        copied = made.create(containers)
+        copied.trust_input = self.trust_input
+        return copied
 
     def __copy__(self) -> Function:
         return self.copy(name=self.name)
@@ -434,6 +480,25 @@ class Function:
         return rebuild_function, (state,)
 
 
+class _ByInput:
+    """What `f.container[...]` and `f.value[...]` index."""
+
+    def __init__(self, fn: Function, read: Any) -> None:
+        self._fn, self._read = fn, read
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._read(self._fn._container_of(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._fn._container_of(key).value = value
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._fn
+
+    def __len__(self) -> int:
+        return len(self._fn._containers)
+
+
 def rebuild_function(state: dict[str, Any]) -> Function:
     """Compile a function again from what pickling keeps of it: see `Function.__reduce__`."""
     source, updated = state["fgraph"], state["updated"]
@@ -445,7 +510,7 @@ def rebuild_function(state: dict[str, Any]) -> Function:
         specs.append(spec)
     outs = [SymbolicOutput(variable, borrow) for variable, borrow in zip(source.outputs, state["outputs"])]
     made = FunctionMaker(specs, outs, state["mode"], state["accept_inplace"], on_unused_input="ignore", name=state["name"], form=state["form"])
-    fn = made.create()
+    fn = made.create([row[-1] for row in state["inputs"]])
     fn.trust_input = state["trust_input"]
     return fn
 

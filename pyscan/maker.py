@@ -18,14 +18,17 @@ from pyscan.io import In, SymbolicInput, SymbolicOutput
 __all__ = ["collect", "checked_graph", "rewrite", "copy_aliased_outputs", "leaves", "Replacer"]
 
 
-def leaves(variables: Iterable[Any], seen: set | None = None) -> list[Any]:
-    """The variables without an owner that the given ones depend on, in the order in which a walk from left to right meets them."""
+def leaves(variables: Iterable[Any], seen: set | None = None, stops: Any = ()) -> list[Any]:
+    """The variables without an owner that the given ones depend on, in the order in which a walk from left to right meets them.
+
+    The walk does not go beyond `stops`. `seen` gets the leaves and stops met, and the nodes.
+    """
     seen = set() if seen is None else seen
     found: list[Any] = []
     stack = list(variables)[::-1]
     while stack:
         variable = stack.pop()
-        owner = variable.owner
+        owner = None if variable in stops else variable.owner
         key = variable if owner is None else owner
         if key in seen:
             continue
@@ -157,13 +160,13 @@ def as_output(output: Any) -> SymbolicOutput:
 class _Collector:
     """Walks expressions for shared variables and takes up the default updates of those it meets."""
 
-    def __init__(self, updates: dict[Any, Any], no_default_updates: Any, replacer: Replacer) -> None:
-        self.updates, self.shared, self.replacer = updates, [], replacer
+    def __init__(self, updates: dict[Any, Any], no_default_updates: Any, replacer: Replacer, inputs: set) -> None:
+        self.updates, self.shared, self.replacer, self.inputs = updates, [], replacer, inputs
         self._blocked = no_default_updates
         self._seen: set = set()
 
     def visit(self, variable: Any) -> None:
-        for leaf in leaves([variable], self._seen):
+        for leaf in leaves([variable], self._seen, self.inputs):
             if isinstance(leaf, _core.SharedVariable):
                 self._found(leaf)
 
@@ -201,7 +204,7 @@ def collect(inputs: list[SymbolicInput], outputs: list[SymbolicOutput], updates:
             raise RuntimeError(_GIVEN_INPUT.format(x=old))
     for old, new in pairs:
         replacer.replace(old, new)
-    collector = _Collector(_checked_updates(updates, replacer), no_default_updates, replacer)
+    collector = _Collector(_checked_updates(updates, replacer), no_default_updates, replacer, targets)
     for old, _ in pairs:
         collector.visit(replacer(old))
     specs = []
@@ -233,14 +236,14 @@ _GIVEN_INPUT = (
 
 def _check_unused(inputs: list[SymbolicInput], outputs: list[SymbolicOutput], policy: str) -> None:
     used: set = set()
-    leaves([*(out.variable for out in outputs), *(s.update for s in inputs if s.update is not None)], used)
+    leaves([*(out.variable for out in outputs), *(s.update for s in inputs if s.update is not None)], used, {s.variable for s in inputs})
     start = ("aesara.function was asked to create a function computing outputs given certain inputs, but the provided input variable "
              "at index {} is not part of the computational graph needed to compute the outputs: {}.\n")
     end = ("To make this {} into {}, you can pass the parameter on_unused_input={!r} to aesara.function. "
            "To disable it completely, use on_unused_input='ignore'.")
     for i, spec in enumerate(inputs):
         variable = spec.variable
-        if spec.shared or spec.update is not None or variable in used or (variable.owner is not None and variable.owner in used):
+        if spec.shared or spec.update is not None or variable in used:
             continue
         if policy == "warn":
             warnings.warn(start.format(i, variable) + end.format("warning", "an error", "raise"), stacklevel=5)

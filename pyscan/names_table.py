@@ -37,7 +37,10 @@ MODULES: dict[str, str] = {
     "graph.utils": "pyscan.graph pyscan.errors",
     "d3viz.formatting": "pyscan.compat:pydot_imported,pydot_imported_msg",
     "ifelse": "pyscan.ifelse",
-    "link.basic": "pyscan.sharedvalue:Container",
+    "link.basic": "pyscan.sharedvalue:Container pyscan.compat:Linker,Linker=LocalLinker,Linker=PerformLinker,Linker=WrapLinker,Linker=JITLinker",
+    "link.c.basic": "pyscan.compat:Linker=CLinker,Linker=OpWiseCLinker,Linker=DualLinker",
+    "link.c.type": "pyscan.sharedvalue:generic,Generic",
+    "link.vm": "pyscan.compat:Linker=VMLinker",
     "misc.safe_asarray": "pyscan.compat:asarray=_asarray",
     "printing": "pyscan.printing pyscan.compat:pydot_imported,pydot_imported_msg",
     "raise_op": "pyscan.raise_op",
@@ -290,12 +293,11 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "compile.mode": "register_linker",
         "compile.ops": "register_deep_copy_op_c_code register_view_op_c_code",
         "link": "",
-        "link.basic": "JITLinker Linker LocalLinker PerformLinker WrapLinker WrapLinkerMany config",
+        "link.basic": "WrapLinkerMany config",
         "link.c": "",
         "link.c.basic":
-            "CLinker CodeBlock DualLinker OpWiseCLinker apply_policy code_gen config failure_code failure_code_init "
-            "get_c_cleanup get_c_declare get_c_extract get_c_extract_out get_c_init get_c_sync get_module_cache get_nothing "
-            "struct_gen struct_variable_codeblocks",
+            "CodeBlock apply_policy code_gen config failure_code failure_code_init get_c_cleanup get_c_declare get_c_extract "
+            "get_c_extract_out get_c_init get_c_sync get_module_cache get_nothing struct_gen struct_variable_codeblocks",
         "link.c.cmodule":
             "Compiler DynamicModule ExtFunction GCCLLVMType GCC_compiler KeyData ModuleCache StdLibDirsAndLibsType "
             "add_blas_configvars check_mkl_openmp config debug_counter default_blas_ldflags dlimport dlimport_workdir "
@@ -311,7 +313,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "COp CThunkWrapperType ExternalCOp OpenMPOp config get_io_macros get_sub_macros is_cthunk_wrapper_type "
             "lquote_macro",
         "link.c.params_type": "Params ParamsType",
-        "link.c.type": "CDataType CDataTypeConstant CEnumType CType EnumList EnumType Generic generic",
+        "link.c.type": "CDataType CDataTypeConstant CEnumType CType EnumList EnumType",
         "link.jax": "JAXLinker",
         "link.jax.dispatch": "",
         "link.jax.dispatch.random": "",
@@ -324,7 +326,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "link.utils":
             "compile_function_src config fgraph_to_python gc_helper get_destroy_dependencies get_name_for_object map_storage "
             "raise_with_op register_thunk_trace_excepthook streamline unique_name_generator",
-        "link.vm": "Loop Stack UpdatingVM VM VMLinker calculate_reallocate_info config",
+        "link.vm": "Loop Stack UpdatingVM VM calculate_reallocate_info config",
         "scan.scan_perform_ext": "config try_import try_reload",
         "tensor.blas":
             "BatchedDot Dot22 Dot22Scalar Gemm GemmOptimizer GemmRelated Gemv Ger _as_scalar _dot22 _dot22scalar "
@@ -692,7 +694,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "compile.mode":
             "AddDestroyHandler FAST_COMPILE FAST_RUN JAX NUMBA OPT_FAST_COMPILE OPT_FAST_RUN OPT_FAST_RUN_STABLE OPT_MERGE "
             "OPT_NONE OPT_O2 OPT_O3 OPT_STABILIZE OPT_UNSAFE PrintCurrentFunctionGraph get_target_language local_useless",
-        "compile.ops": "OutputGuard UpdatePlaceholder load_back update_placeholder",
+        "compile.ops": "OutputGuard UpdatePlaceholder update_placeholder",
     }),
     ('a helper for graphs', 'pyscan.graph has the graph objects and the walkers.', {
         "graph.basic": "Node OpType OptionalApplyType clone_node_and_cache config general_toposort io_connection_pattern",

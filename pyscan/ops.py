@@ -5,11 +5,13 @@ Relies on: the graph types of `_core`. Relied on by: maker.
 from __future__ import annotations
 
 import copy
+import importlib
+import sys
 from typing import Any, Callable
 
 from pyscan import _core
 
-__all__ = ["DeepCopyOp", "deep_copy_op", "ViewOp", "view_op", "FromFunctionOp", "as_op"]
+__all__ = ["DeepCopyOp", "deep_copy_op", "ViewOp", "view_op", "FromFunctionOp", "as_op", "load_back"]
 
 
 class DeepCopyOp(_core.Op):
@@ -65,6 +67,13 @@ class FromFunctionOp(_core.Op):
     def __str__(self) -> str:
         return f"FromFunctionOp{{{self._fn.__name__}}}"
 
+    def __reduce__(self) -> Any:
+        """By the function's name where that name is this Op's, as under a decorator; else by the function and the types."""
+        module, name = self._fn.__module__, self._fn.__qualname__
+        if getattr(sys.modules.get(module), name, None) is self:
+            return load_back, (module, name)
+        return type(self), (self._fn, self.itypes, self.otypes)
+
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         values = self._fn(*inputs)
         if not isinstance(values, (list, tuple)):
@@ -73,6 +82,11 @@ class FromFunctionOp(_core.Op):
             raise ValueError(f"{self} returned {len(values)} values where {len(output_storage)} outputs were declared")
         for cell, value, variable in zip(output_storage, values, node.outputs):
             cell[0] = variable.type.filter(value)
+
+
+def load_back(module: str, name: str) -> Any:
+    """The Op that a module has under a name; how `as_op`'s are unpickled."""
+    return getattr(importlib.import_module(module), name)
 
 
 def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[[Callable[..., Any]], FromFunctionOp]:

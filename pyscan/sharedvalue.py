@@ -126,7 +126,7 @@ class SharedVariable(_core.SharedVariable):
         What functions that use the variable assign to it after each call, unless told otherwise.
     """
 
-    def __init__(self, name=None, type=None, value=None, strict=False, allow_downcast=None, container=None):
+    def __init__(self, type=None, value=None, strict=False, allow_downcast=None, container=None, name=None):
         if container is None:
             container = Container(type, [None], strict=strict, allow_downcast=allow_downcast)
             container.value = type.filter(value, strict=strict, allow_downcast=allow_downcast) if value is not None else None

@@ -335,6 +335,33 @@ def test_flags_are_checked():
     assert pyscan.config.mode == "Mode"
 
 
+def test_the_configuration_can_be_pickled():
+    with pyscan.config.change_flags(floatX="float32"):
+        copied = pickle.loads(pickle.dumps(pyscan.config))
+    assert copied.floatX == "float32" and pyscan.config.floatX == "float64"
+
+
+def test_containers_and_values_are_reached_by_variable_name_and_place(x, y):
+    f = pyscan.function([x, In(y, value=2.0)], x + y)
+    assert f.container[y] is f.container["y"] is f.container[1] and f.value[y] == 2.0 and len(f.container) == 2
+    f.value["y"] = 3.0
+    assert f([1.0]).tolist() == [4.0] and y in f.container and at.dscalar() not in f.container
+    assert [(required, restored) for required, restored, _ in f.defaults] == [(True, False), (False, True)]
+    with pytest.raises(TypeError, match="the input x has no default"):
+        f["x"] = [1.0]
+
+
+def test_two_functions_can_share_the_state_of_an_input():
+    n, s = at.dscalar("n"), at.dscalar("s")
+    up = pyscan.function([n, In(s, value=10.0, update=s + n)], [])
+    down = pyscan.function([n, In(s, value=up.container[s], update=s - n, implicit=False)], [])
+    up(1.0)
+    down(3.0)
+    assert up[s] == down[s] == 8.0
+    down(1.0, 0.0)
+    assert up[s] == -1.0
+
+
 def test_flags_come_from_the_environment(run_python):
     show = "import pyscan; print(pyscan.config.floatX, pyscan.config.scan__allow_gc, pyscan.config.on_unused_input)"
     env = {"AESARA_FLAGS": "floatX=float32,scan.allow_gc=True,something=1", "PYSCAN_FLAGS": "on_unused_input=warn"}
@@ -427,3 +454,11 @@ def test_the_counters_tell_copies_of_generators():
         f = pyscan.function([], path, **kwargs)
         f()
         assert f.counters["generator_copies"] == copies
+
+
+def test_an_input_may_be_a_computed_variable_and_hides_what_it_was_computed_from():
+    s = pyscan.shared(0, "s")
+    s.default_update = s + 1
+    doubled = 2 * s
+    f = pyscan.function([doubled], doubled + 1)
+    assert f(20) == 21 and s.get_value() == 0 and f.get_shared() == []
