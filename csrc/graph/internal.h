@@ -176,7 +176,8 @@ int remove_output(FunctionGraph *graph, Py_ssize_t i, PyObject *reason);
 /* journal.c */
 /* Owned: a note of one change for the journal. */
 int journal_note(FunctionGraph *graph, PyObject *node, Py_ssize_t i, PyObject *old, PyObject *reason, PyObject *removals, Py_ssize_t n_inputs);
-/* Undoes the journal's entries from the end until `length` are left; 0, or -1 with a listener's first exception (all is undone all the same). */
+/* Undoes the journal's entries from the end until `length` are left. 0; 1 with a listener's first exception, all undone all the same; -1 when not
+ * all could be undone. */
 int journal_undo(FunctionGraph *graph, Py_ssize_t length);
 /* Prints what replaces what; 0 or -1. */
 int replace_say(GraphState *state, PyObject *reason, PyObject *variable, PyObject *new_variable);

@@ -78,17 +78,21 @@ int journal_undo(FunctionGraph *graph, Py_ssize_t length)
 {
     bool was_reverting = graph->is_reverting;
     PyObject *error = NULL, *journal = Py_XNewRef(graph->journal);
+    int status = 0;
     graph->is_reverting = true;
-    while (journal && PyList_GET_SIZE(journal) > length) {
+    while (status >= 0 && journal && PyList_GET_SIZE(journal) > length) {
         Py_ssize_t last = PyList_GET_SIZE(journal) - 1;
         PyObject *note = Py_NewRef(PyList_GET_ITEM(journal, last));
-        if (PyList_SetSlice(journal, last, last + 1, NULL) < 0 || undo_note(graph, note) != 0) keep_first_error(&error);
+        int undone = PyList_SetSlice(journal, last, last + 1, NULL) < 0 ? -1 : undo_note(graph, note);
+        if (undone < 0) Py_CLEAR(error); /* a listener's complaint is nothing to that */
+        if (undone) keep_first_error(&error);
+        status = undone < 0 ? -1 : status | undone;
         Py_DECREF(note);
     }
     graph->is_reverting = was_reverting;
     Py_XDECREF(journal);
     graph_error_give(error);
-    return error ? -1 : 0;
+    return status;
 }
 
 long long graph_checkpoint(FunctionGraph *graph)
@@ -103,7 +107,7 @@ long long graph_checkpoint(FunctionGraph *graph)
 
 int graph_revert(FunctionGraph *graph, long long checkpoint)
 {
-    if (graph->journal && checkpoint == graph->n_checkpoints) return journal_undo(graph, 0);
+    if (graph->journal && checkpoint == graph->n_checkpoints) return journal_undo(graph, 0) ? -1 : 0;
     PyErr_Format(PyExc_ValueError, "cannot revert to checkpoint %lld: the history goes back to checkpoint %lld only", checkpoint, graph->n_checkpoints);
     return -1;
 }
@@ -125,12 +129,19 @@ static int mark_begin(FunctionGraph *graph, Mark *mark)
     return 0;
 }
 
-/* Undoes the edit and keeps the exception that is set; a listener's one on the way is reported as unraisable. */
-static void mark_undo(FunctionGraph *graph, const Mark *mark)
+/* Undoes the edit and keeps the exception that is set; a listener's one on the way is reported as unraisable. -1 when the
+ * edit could not be undone for want of memory: that is the exception then. */
+static int mark_undo(FunctionGraph *graph, const Mark *mark)
 {
     PyObject *error = graph_error_take();
-    if (journal_undo(graph, mark->length) < 0) PyErr_WriteUnraisable((PyObject *)graph);
+    int status = journal_undo(graph, mark->length);
+    if (status < 0) {
+        Py_XDECREF(error);
+        return -1;
+    }
+    if (status > 0) PyErr_WriteUnraisable((PyObject *)graph);
     graph_error_give(error);
+    return 0;
 }
 
 static void mark_end(FunctionGraph *graph, const Mark *mark)
@@ -144,7 +155,7 @@ int change_input_or_undo(FunctionGraph *graph, PyObject *node, Py_ssize_t i, PyO
     Mark mark;
     if (mark_begin(graph, &mark) < 0) return -1;
     int status = change_input(graph, node, i, new_variable, reason, import_missing, check);
-    if (status != 0) mark_undo(graph, &mark);
+    if (status != 0) (void)mark_undo(graph, &mark); /* an exception is set in either case */
     mark_end(graph, &mark);
     return status == 0 ? 0 : -1;
 }
@@ -188,7 +199,7 @@ int graph_replace(FunctionGraph *graph, PyObject *variable, PyObject *new_variab
     Mark mark;
     if (!state || mark_begin(graph, &mark) < 0) return -1;
     int status = replace_step(graph, state, variable, new_variable, reason, import_missing);
-    if (status != 0) mark_undo(graph, &mark);
+    if (status != 0) (void)mark_undo(graph, &mark); /* an exception is set in either case */
     mark_end(graph, &mark);
     return status == 0 ? 0 : -1;
 }
@@ -287,7 +298,7 @@ int graph_replace_all(FunctionGraph *graph, PyObject *pairs, PyObject *reason, b
         if (PyErr_ExceptionMatches(state->InconsistencyError)) *vetoed = note_veto(graph, state, list, reason) == 0;
         if (verbose && say_refused(variable, reason) < 0) *vetoed = false;
     }
-    if (status != 0) mark_undo(graph, &mark);
+    if (status != 0 && mark_undo(graph, &mark) < 0) *vetoed = false;
     mark_end(graph, &mark);
     if (status == 0 && verbose && PyList_GET_SIZE(list))
         status = replace_say(state, reason, variable, PyTuple_GET_ITEM(PyList_GET_ITEM(list, PyList_GET_SIZE(list) - 1), 1));

@@ -4,6 +4,7 @@ import random
 import pytest
 from graph_nodes import Node, add_inplace, chain, constant, f, g, h, plain, snapshot, variables, view
 
+from pyscan import _core
 from pyscan.errors import InconsistencyError
 from pyscan.features import DestroyHandler, Supervisor, fast_inplace_check
 from pyscan.graph import FunctionGraph, io_toposort
@@ -232,6 +233,34 @@ def test_validation_by_the_size_of_the_edit_agrees_with_one_of_the_whole_graph(s
             assert str(error).partition(" of ")[0].partition(":")[0] == expected
             assert snapshot(fgraph) == before
         fgraph.check_integrity()
+
+
+def test_an_edit_for_which_memory_runs_out_is_undone_and_a_veto_is_never_mistaken():
+    def edit(accepted):
+        x, y = variables("x y")
+        a = f(x)
+        fgraph = handled([x, y], [f(g(a)), h(a)], protected=[x])
+        fgraph.validate()
+        return fgraph, snapshot(fgraph), [(fgraph.outputs[0].owner.inputs[0], inplace(a) if accepted else inplace(x))]
+
+    for accepted in (True, False):
+        n_failed, countdown = 0, 1
+        while True:
+            fgraph, before, pairs = edit(accepted)
+            _core.mem_fault_arm(countdown)
+            try:
+                fgraph.replace_all_validate(pairs)
+                raised = None
+            except (MemoryError, InconsistencyError) as error:
+                raised = type(error)
+            if not _core.mem_fault_disarm():
+                break
+            assert raised is MemoryError
+            if accepted:
+                assert snapshot(fgraph) == before
+            n_failed, countdown = n_failed + 1, countdown + 1
+        assert n_failed > 3 and raised is (None if accepted else InconsistencyError)
+        assert accepted == (snapshot(fgraph) != before)
 
 
 # --- Supervisor ---
