@@ -25,6 +25,9 @@ typedef struct CoreState {
     BindState bind;
 } CoreState;
 
+/* graph finds its own state without knowing this struct: see graph_state_of_module. */
+_Static_assert(offsetof(CoreState, graph) == 0, "the graph's state comes first");
+
 extern PyModuleDef core_module_def;
 
 static inline CoreState *core_state_get(PyObject *module) { return (CoreState *)PyModule_GetState(module); }
