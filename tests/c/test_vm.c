@@ -311,6 +311,34 @@ static void products_of_vectors_and_matrices(void)
     stop(&run);
 }
 
+static void each_element_of_a_product_is_summed_in_order(void)
+{
+    enum { M = 7, N = 5 };
+    static double a[M * N], b[N], expected[M], twice[M * 2];
+    Run run;
+    Program *p;
+
+    for (int i = 0; i < M * N; i++) {
+        a[i] = sin(i * 1.3) * pow(10, i % 6);
+        b[i % N] = cos(i * 0.7);
+    }
+    for (int i = 0; i < M; i++) {
+        expected[i] = a[i * N] * b[0];
+        for (int k = 1; k < N; k++) {
+            double term = a[i * N + k] * b[k];
+            expected[i] += term;
+        }
+        twice[2 * i] = twice[2 * i + 1] = expected[i];
+    }
+    run = start();
+    p = run.program;
+    EXPECT_DOUBLES(run, instr(p, I_DOT, 0, F64, F64, 1, SOURCES(matrix(p, M, N, a), constant_doubles(p, N, b)), NO_AUX), 1, SHAPE(M), expected);
+    run = start();
+    p = run.program;
+    int32_t column = matrix(p, N, 1, b), both = instr(p, I_JOIN, 0, F64, F64, 2, SOURCES(column, column), AUX(1));
+    EXPECT_DOUBLES(run, instr(p, I_DOT, 0, F64, F64, 2, SOURCES(matrix(p, M, N, a), both), NO_AUX), 2, SHAPE(M, 2), twice);
+}
+
 static int multiply_by_host(void *self, Array *dst, const Array *a, const Array *b, Status *status)
 {
     (void)a;
@@ -686,6 +714,7 @@ const Test tests_vm[] = {
     TEST(nan_wins_in_reductions_and_the_first_largest_is_found),
     TEST(running_folds_go_along_an_axis_or_flat),
     TEST(products_of_vectors_and_matrices),
+    TEST(each_element_of_a_product_is_summed_in_order),
     TEST(large_products_go_to_the_host),
     TEST(transposes_move_add_and_drop_axes),
     TEST(reshapes_view_where_strides_allow_and_copy_elsewhere),
