@@ -156,7 +156,11 @@ class SharedVariable(_core.SharedVariable):
 
 
 def _deep_copy(value):
-    return value.copy() if type(value) is np.ndarray and value.dtype != object else copy.deepcopy(value)
+    if type(value) is np.ndarray and value.dtype != object:
+        return value.copy()
+    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        return _core.copy_generator(value)
+    return copy.deepcopy(value)
 
 
 def shared_constructor(constructor, remove=False):

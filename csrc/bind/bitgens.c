@@ -58,23 +58,6 @@ static int import_numpy_random(BindState *state)
     return result;
 }
 
-int bitgens_module_exec(PyObject *module)
-{
-    BindState *state = &core_state_get(module)->bind;
-    PyObject *copy = PyImport_ImportModule("copy"), *threading = PyImport_ImportModule("threading");
-
-    if (copy != NULL) state->deepcopy = PyObject_GetAttrString(copy, "deepcopy");
-    if (threading != NULL) state->in_use_changed = PyObject_CallMethod(threading, "Condition", NULL);
-    Py_XDECREF(copy);
-    Py_XDECREF(threading);
-    state->bit_classes = PyDict_New();
-    state->methods = PyDict_New();
-    state->in_use = PyDict_New();
-    state->waiting = PyDict_New();
-    if (!state->deepcopy || !state->in_use_changed || !state->bit_classes || !state->methods || !state->in_use || !state->waiting) return -1;
-    return import_numpy_random(state);
-}
-
 /* ---- access ---- */
 
 BitGen *bitgens_peek(PyObject *bit_generator)
@@ -348,14 +331,70 @@ static int copy_state(BindState *state, PyObject *generator, PyObject *copy, PyO
     return result;
 }
 
+/* The words of a generator that has no other state and whose class has a layout: *words, else NULL. */
+static int find_words(BindState *state, PyObject *generator, PyObject *bit_generator, const BitGen **words)
+{
+    const BitClass *class = bitgens_class(state, bit_generator);
+    int is_generator = class == NULL ? -1 : PyObject_IsInstance(generator, state->Generator);
+
+    *words = is_generator == 1 && class->has_layout ? bitgens_peek(bit_generator) : NULL;
+    return is_generator < 0 || PyErr_Occurred() ? -1 : 0;
+}
+
 PyObject *bitgens_copy(BindState *state, PyObject *generator, const BitGen *words)
 {
     PyObject *bit_generator = bitgens_of(state, generator), *own = NULL, *copy = NULL;
 
     own = bit_generator == NULL ? NULL : copy_bit_generator(state, bit_generator);
     copy = own == NULL ? NULL : rebuild_generator(generator, own);
+    if (copy != NULL && words == NULL && find_words(state, generator, bit_generator, &words) < 0) Py_CLEAR(copy);
     if (copy != NULL && copy_state(state, generator, copy, own, words) < 0) Py_CLEAR(copy);
     Py_XDECREF(bit_generator);
     Py_XDECREF(own);
     return copy;
+}
+
+/* ---- the module ---- */
+
+/* For Python: takes the lock, so that no run is in the middle of a draw. */
+static PyObject *copy_generator(PyObject *module, PyObject *generator)
+{
+    BindState *state = &core_state_get(module)->bind;
+    PyObject *bit_generator = bitgens_of(state, generator), *lock = bit_generator == NULL ? NULL : PyObject_GetAttrString(bit_generator, "lock");
+    PyObject *taken = lock == NULL ? NULL : PyObject_CallMethod(lock, "acquire", NULL), *copy = NULL, *released;
+
+    if (taken != NULL) {
+        copy = bitgens_copy(state, generator, NULL);
+        released = PyObject_CallMethod(lock, "release", NULL);
+        if (released == NULL) Py_CLEAR(copy);
+        Py_XDECREF(released);
+    }
+    Py_XDECREF(bit_generator);
+    Py_XDECREF(lock);
+    Py_XDECREF(taken);
+    return copy;
+}
+
+static PyMethodDef bitgens_methods[] = {
+    {"copy_generator", copy_generator, METH_O,
+     "copy_generator(generator)\n--\n\nAn independent Generator or RandomState of the same class and state, with the seed sequence and its spawn count."},
+    {NULL, NULL, 0, NULL},
+};
+
+int bitgens_module_exec(PyObject *module)
+{
+    BindState *state = &core_state_get(module)->bind;
+    PyObject *copy = PyImport_ImportModule("copy"), *threading = PyImport_ImportModule("threading");
+
+    if (copy != NULL) state->deepcopy = PyObject_GetAttrString(copy, "deepcopy");
+    if (threading != NULL) state->in_use_changed = PyObject_CallMethod(threading, "Condition", NULL);
+    Py_XDECREF(copy);
+    Py_XDECREF(threading);
+    state->bit_classes = PyDict_New();
+    state->methods = PyDict_New();
+    state->in_use = PyDict_New();
+    state->waiting = PyDict_New();
+    if (!state->deepcopy || !state->in_use_changed || !state->bit_classes || !state->methods || !state->in_use || !state->waiting) return -1;
+    if (PyModule_AddFunctions(module, bitgens_methods) < 0) return -1;
+    return import_numpy_random(state);
 }

@@ -7,7 +7,6 @@ Relies on: _core, config, sharedvalue, tensor types and basic functions. Relied 
 """
 from __future__ import annotations
 
-import copy
 import inspect
 import sys
 from collections.abc import Sequence
@@ -176,7 +175,7 @@ def _shared_generator(variable_class, random_type, value, name, strict, allow_do
     if not isinstance(value, random_type.value_class):
         raise TypeError()
     return variable_class(
-        name=name, type=random_type, value=value if borrow else copy.deepcopy(value), strict=strict, allow_downcast=allow_downcast
+        name=name, type=random_type, value=value if borrow else _core.copy_generator(value), strict=strict, allow_downcast=allow_downcast
     )
 
 
@@ -372,7 +371,7 @@ class RandomVariable(Op):
         """One call of the node in Python, for Ops that the core has no row for."""
         rng, size, _, *params = inputs
         if not self.inplace:
-            rng = copy.deepcopy(rng)
+            rng = _core.copy_generator(rng)
         output_storage[0][0] = rng
         drawn = self.rng_fn(rng, *params, tuple(int(n) for n in size) if len(size) else None)
         output_storage[1][0] = np.asarray(drawn, dtype=node.outputs[1].type.dtype)

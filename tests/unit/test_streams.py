@@ -79,7 +79,7 @@ class OwnGenerator(np.random.Generator):
 ], ids=["bit generator", "generator", "RandomState"])
 def test_subclasses_and_legacy_generators_draw_by_their_own_methods(make, in_loop, mode):
     own = make()
-    rng = pyscan.shared(make(), borrow=True)  # NumPy's deepcopy gives a plain Generator
+    rng = pyscan.shared(make())
     if in_loop:
         def step():
             value, following = draw(rng, 1.0, 2.0)
@@ -135,6 +135,28 @@ def test_a_generator_as_an_output_is_a_copy():
     own = np.random.default_rng(5)
     own.normal()
     assert f()[0] == own.normal()
+
+
+@pytest.mark.parametrize("make", [
+    *[lambda c=c: np.random.Generator(c(9)) for c in BIT_GENERATORS],
+    lambda: np.random.Generator(OwnBits(9)),
+    lambda: OwnGenerator(np.random.PCG64(9)),
+    lambda: np.random.RandomState(9),
+], ids=[*[c.__name__ for c in BIT_GENERATORS], "own bits", "own generator", "RandomState"])
+def test_a_copied_generator_has_class_and_state_and_is_independent(make):
+    generator = make()
+    generator.normal(size=3)
+    copy = _core.copy_generator(generator)
+    assert type(copy) is type(generator) and state_of(copy) == state_of(generator)
+    np.testing.assert_array_equal(copy.normal(size=700), generator.normal(size=700))
+    generator.normal()
+    assert state_of(copy) != state_of(generator)
+
+
+@pytest.mark.parametrize("value", [None, 3, np.random.PCG64(1)], ids=["None", "int", "bit generator"])
+def test_only_generators_are_copied(value):
+    with pytest.raises(TypeError, match="Generator or RandomState is expected"):
+        _core.copy_generator(value)
 
 
 def test_copies_keep_the_seed_sequence_and_its_spawn_count():
