@@ -127,12 +127,12 @@ PyObject *convert_hand_over(const Array *array)
     return new_over_buffer(array);
 }
 
-/* 1 if a call-back's result may be stored as the declared type: arrays without loss, plain numbers within their kind. */
-static int can_store(PyObject *value, PyArrayObject *ndarray, DType dtype)
+/* 1 if a call-back's result may be stored as the declared type: arrays without loss, numbers within their kind (NumPy
+ * before 2.0 widens the type of a number beside a Python int). */
+static int can_store(PyArrayObject *ndarray, DType dtype)
 {
     PyArray_Descr *target = PyArray_DescrFromType(type_numbers[dtype]);
-    bool is_array = PyArray_Check(value) || PyArray_CheckScalar(value);
-    int can = PyArray_CanCastTypeTo(PyArray_DESCR(ndarray), target, is_array ? NPY_SAFE_CASTING : NPY_SAME_KIND_CASTING);
+    int can = PyArray_CanCastTypeTo(PyArray_DESCR(ndarray), target, PyArray_NDIM(ndarray) > 0 ? NPY_SAFE_CASTING : NPY_SAME_KIND_CASTING);
 
     Py_DECREF(target);
     return can;
@@ -144,7 +144,7 @@ PyObject *convert_output(PyObject *value, DType dtype, int ndim, PyObject *what)
     PyObject *result = NULL;
 
     if (ndarray == NULL) return NULL;
-    if (PyArray_NDIM(ndarray) != ndim || !can_store(value, ndarray, dtype)) refuse_value((PyObject *)ndarray, dtype, ndim, what);
+    if (PyArray_NDIM(ndarray) != ndim || !can_store(ndarray, dtype)) refuse_value((PyObject *)ndarray, dtype, ndim, what);
     else result = PyArray_FromAny((PyObject *)ndarray, PyArray_DescrFromType(type_numbers[dtype]), 0, 0, NPY_ARRAY_BEHAVED_NS | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST, NULL);
     Py_DECREF(ndarray);
     return result;

@@ -222,6 +222,19 @@ def test_a_call_backs_output_is_cast_without_loss():
     assert out.dtype == np.float64 and list(out) == [0, 1, 2]
 
 
+def test_a_call_backs_number_is_cast_within_its_kind():
+    class Widens(_core.Op):
+        def make_node(self, x):
+            return _core.Apply(self, [x], [at.fscalar()])
+
+        def perform(self, node, inputs, output_storage):
+            output_storage[0][0] = np.float64(inputs[0])
+
+    x = at.fscalar("x")
+    (out,) = thunk_of([x], [Widens().make_node(x).outputs[0]])([np.float32(0.5).reshape(())])
+    assert out.dtype == np.float32 and out == 0.5
+
+
 def test_a_call_back_may_call_the_same_function():
     x, depth = at.dscalar("x"), []
 
