@@ -231,7 +231,7 @@ def test_a_call_backs_number_is_cast_within_its_kind():
             output_storage[0][0] = np.float64(inputs[0])
 
     x = at.fscalar("x")
-    (out,) = thunk_of([x], [Widens().make_node(x).outputs[0]])([np.float32(0.5).reshape(())])
+    (out,) = thunk_of([x], [Widens().make_node(x).outputs[0]])([np.asarray(np.float32(0.5))])
     assert out.dtype == np.float32 and out == 0.5
 
 
