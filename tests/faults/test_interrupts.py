@@ -77,7 +77,7 @@ def test_an_exception_at_step_k_leaves_every_state_as_before(k, mode):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_can_call_the_function(run_python):
+def test_a_forked_child_can_call_the_function(run_python, tmp_path):
     script = """
 import os, numpy as np, pyscan, pyscan.tensor as at
 stream = at.random.RandomStream(23)
@@ -90,7 +90,7 @@ if pid == 0:
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 print(second)
 """
-    done = run_python("-c", script)
+    done = run_python("-c", script, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     own = np.random.default_rng(np.random.SeedSequence(23).spawn(1)[0])
     own.normal()
