@@ -270,15 +270,20 @@ static int place_touched(FunctionGraph *graph, GraphState *state)
 }
 
 #ifdef PYSCAN_TEST_BUILD
-/* The whole graph must say the same as the part that was looked at. */
+/* The whole graph must say the same as the part that was looked at, unless one of the two found no memory. */
 static int check_whole(FunctionGraph *graph, GraphState *state, int status)
 {
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return status;
     PyObject *error = graph_error_take(), *rules = all_rules(graph, state), *order = rules ? graph_order(state, graph->inputs, graph->outputs, rules) : NULL;
     bool has_cycle = rules && !order, said_cycle = status < 0;
     Py_XDECREF(order);
     Py_XDECREF(rules);
-    if (rules) PyErr_Clear();
-    if (!rules || has_cycle == said_cycle) {
+    if (!rules || (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError))) {
+        Py_XDECREF(error);
+        return -1;
+    }
+    PyErr_Clear();
+    if (has_cycle == said_cycle) {
         graph_error_give(error);
         return status;
     }
