@@ -20,7 +20,7 @@ depends = sorted(os.path.relpath(p, here) for ext in ("h", "def", "inc") for p i
 compile_args, link_args, macros = [], [], []
 if sys.platform != "win32":
     compile_args = [
-        "-std=c11", "-O2", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
+        "-std=c11", "-O3", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
         "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wstrict-prototypes", "-Wno-unused-parameter",
         "-isystem", numpy.get_include(), "-isystem", sysconfig.get_path("include"),
     ]

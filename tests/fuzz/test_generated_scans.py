@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, event, given, note, settings
 
 import pyscan
 from pyscan import _core
@@ -69,6 +69,8 @@ def check(case):
     expected = []
     for arguments in case.arguments:
         expected.append((outcome(twin, arguments), [state_of(twin.shared[v]) for v in case.shared]))
+    for want, _ in expected:
+        event(f"{want[0]} {want[1].__name__}" if want[0] == "error" else "values")
     for mode in ("FAST_RUN", "FAST_COMPILE"):
         for variable in case.shared:
             variable.set_value(start[variable])
