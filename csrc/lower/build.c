@@ -130,7 +130,7 @@ int build_dtype(Builder *builder, PyObject *name, DType *dtype)
 
 static int read_dtype(Builder *builder, PyObject *type, Value *value)
 {
-    DType dtype;
+    DType dtype = DTYPE_BOOL; /* not read on failure, which the compiler cannot see */
     PyObject *name = PyObject_GetAttrString(type, "dtype");
     int result = name == NULL ? -1 : build_dtype(builder, name, &dtype);
 

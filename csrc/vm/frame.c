@@ -252,6 +252,7 @@ void frame_free(Frame *frame, const VmHost *host)
     mem_free(frame->steps);
     mem_free(frame->loops);
     mem_free(frame->storage);
+    mem_free(frame->targets);
     mem_free(frame->scratch);
     mem_free(frame->pointers);
     mem_free(frame->array_memory);
@@ -390,6 +391,19 @@ Buffer *frame_slot(Frame *frame, int32_t slot, size_t n_bytes, Status *status)
     return buffer;
 }
 
+/* Whether the array can be made at its row, and is. A shape that the row does not have takes the long way. */
+static bool take_row(const Frame *frame, int32_t value, const int64_t *shape)
+{
+    const RowTarget *target = &frame->targets[value];
+
+    if (target->row == NULL || memcmp(shape, target->shape->shape, (size_t)target->shape->ndim * sizeof(int64_t)) != 0) {
+        return false;
+    }
+    *frame->arrays[value] = *target->shape;
+    frame->arrays[value]->data = *target->row;
+    return true;
+}
+
 int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status *status)
 {
     const Value *row = &frame->program->values[value];
@@ -397,6 +411,9 @@ int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status 
     Buffer *buffer;
     size_t n_bytes;
 
+    if (frame->targets != NULL && take_row(frame, value, shape)) {
+        return 0;
+    }
     for (int i = 0; i < row->ndim; i++) {
         if (shape[i] < 0) {
             return status_fail(status, STATUS_NEGATIVE_SIZE);

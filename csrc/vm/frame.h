@@ -58,6 +58,12 @@ typedef struct Step {
 
 typedef struct LoopFrame LoopFrame;
 
+/* The row of a loop's buffer that the body computes an array straight into: where its address is (it moves), its shape. */
+typedef struct RowTarget {
+    char *const *row; /* NULL: the array goes to its storage */
+    const Array *shape;
+} RowTarget;
+
 struct Frame {
     const Program *program;
     Step *steps;         /* all instructions in program order, then STEP_END; so are the other lists */
@@ -72,6 +78,7 @@ struct Frame {
     Stream **scratch;    /* owned, by the stream that a draw not in place makes; else NULL */
     /* The frame holds every buffer here; arrays over them borrow it, so that a buffer with one holder is nobody else's. */
     Buffer **storage;
+    RowTarget *targets;  /* of a loop's body, by value number; else NULL */
     LoopFrame **loops;
     Counters *counters;  /* the top frame's */
     Counters own_counters;

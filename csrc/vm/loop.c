@@ -9,13 +9,21 @@
 #include "base/mem.h"
 #include "vm/loop.h"
 
-/* Whether the body computes a scalar anew in each step, so that it may be computed at its row. */
+/* Whether an instruction makes arrays in memory of their own, and asks for it once, with the shape that they keep. */
+static bool makes_fresh_arrays(const Instr *instr)
+{
+    return (instr_alias(instr) == ALIAS_NEVER || instr->opcode == I_DRAW) && instr->opcode != I_LOOP && instr->opcode != I_CALL;
+}
+
+/* Whether the body computes the value anew in each step, so that it may be computed at its row. */
 static bool is_computed_each(const Frame *body, int32_t value)
 {
+    bool is_scalar = body->arrays[value] == NULL;
+
     for (const Step *step = body->each; step->code != STEP_END; step++) {
         for (int32_t i = 0; i < step->instr->n_dst; i++) {
             if (step->dst[i] == value) {
-                return true;
+                return is_scalar || makes_fresh_arrays(step->instr);
             }
         }
     }
@@ -32,7 +40,7 @@ static void init_writer(LoopFrame *loop_frame, int32_t i, int32_t inner_out, int
     writer->past = past;
     writer->is_scalar = value->value_class == VALUE_SCALAR;
     writer->item_bytes = dtype_bytes((DType)value->dtype);
-    writer->can_be_direct = writer->is_scalar && is_computed_each(loop_frame->body, inner_out);
+    writer->can_be_direct = is_computed_each(loop_frame->body, inner_out);
     for (int32_t j = 0; j < i; j++) {
         writer->can_be_direct &= loop_frame->writers[j].inner_out != inner_out;
     }
@@ -72,6 +80,7 @@ static int init_lists(LoopFrame *loop_frame)
         || (loop_frame->writers = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Writer))) == NULL
         || (loop_frame->moves = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Move))) == NULL
         || (loop_frame->links = mem_calloc(n_links + 1, sizeof(Link))) == NULL
+        || (loop_frame->body->targets = mem_calloc((size_t)loop->body->n_values, sizeof(RowTarget))) == NULL
         || (loop_frame->handed = mem_calloc(2 * n_carries + 1, sizeof(void *))) == NULL
         || (loop_frame->pool = mem_calloc(2 * n_carries + 1, sizeof(Stream *))) == NULL) {
         return -1;

@@ -39,7 +39,8 @@ typedef struct Writer {
     int64_t stride, wrap;
     char *end;
     bool is_move;        /* it is in `moves`, or the body's value is at the row itself, which a cursor moves */
-    bool can_be_direct;  /* the body computes the value in each step, and no writer before is of the same value */
+    bool can_be_direct;  /* the body computes the value in each step, and no writer before is of the same value; an array is
+                          * memory of its own, not a view, and its shape is known before its elements are */
     Array shape;         /* of a row, with its strides */
     int64_t row_bytes;   /* of a row of elements side by side that is copied at once, else 0 */
     Buffer *stage;       /* held: memory for a staged row */

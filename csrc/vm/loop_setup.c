@@ -185,6 +185,14 @@ static int set_path(LoopFrame *loop_frame, int32_t i, Run *run)
     return 0;
 }
 
+/* Lets the body compute an array at its row, if it can: no tap shows that row, since the buffer has one to spare. */
+static void set_target(const LoopFrame *loop_frame, const Writer *writer)
+{
+    bool is_direct = writer->can_be_direct && writer->is_ready && !writer->is_staged && writer->n_rows > 0 && array_is_contiguous(&writer->shape);
+
+    loop_frame->body->targets[writer->inner_out] = is_direct ? (RowTarget){&writer->row, &writer->shape} : (RowTarget){NULL, NULL};
+}
+
 /* A scalar that the body computes in each step is computed at its row, which a cursor moves; other scalars of 8 bytes are
  * moved to theirs. What is left goes the long way. */
 static void set_rows(LoopFrame *loop_frame, Cursor *next_cursor)
@@ -200,7 +208,11 @@ static void set_rows(LoopFrame *loop_frame, Cursor *next_cursor)
 
         writer->is_move = is_plain && (writer->can_be_direct || writer->item_bytes == 8);
         is_all &= writer->is_move;
-        if (writer->can_be_direct) {
+        if (!writer->is_scalar) {
+            if (writer->can_be_direct) {
+                set_target(loop_frame, writer);
+            }
+        } else if (writer->can_be_direct) {
             *cell = is_plain ? writer->row : body->registers[writer->inner_out].bytes;
         }
         if (writer->is_move && writer->can_be_direct) {
@@ -261,6 +273,9 @@ static int set_array_path(LoopFrame *loop_frame, Writer *writer, const Array *va
         return -1;
     }
     set_writer(writer, loop_frame->around->arrays[writer->outer_out], 0);
+    if (writer->can_be_direct) {
+        set_target(loop_frame, writer);
+    }
     return 0;
 }
 
