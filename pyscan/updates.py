@@ -59,7 +59,7 @@ class OrderedUpdates(OrderedDict):
             self[key] = value
 
     def __repr__(self):
-        return f"{type(self).__name__}({list(self.items())!r})"
+        return f"{type(self).__name__}({list(self.items()) or ''})"
 
     def __add__(self, other):
         merged = OrderedUpdates()
