@@ -3,6 +3,7 @@
 #   test     build and run the tests              asan    the tests under the address and undefined behaviour sanitizers
 #   lint     build with warnings as errors        tsan-c  the plain C test program under the thread sanitizer
 #   bench    nanoseconds a step of the workloads  wheel   sdist and wheel into dist/
+#   fuzz     two thousand generated scans against the plain twin
 PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
@@ -13,7 +14,7 @@ CORE_SOURCES := $(wildcard csrc/*/*.c csrc/*/*.h csrc/*/*.def csrc/*/*.inc)
 NEEDS = $(PY) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
 e = p['project']['optional-dependencies']; print(*p['build-system']['requires'], *(r for x in sys.argv[1:] for r in e[x]), sep='\n')"
 
-.PHONY: demo test asan lint tsan-c bench wheel clean
+.PHONY: demo test fuzz asan lint tsan-c bench wheel clean
 .DELETE_ON_ERROR:
 
 demo: build/core.stamp
@@ -21,6 +22,9 @@ demo: build/core.stamp
 
 test: build/core.stamp $(VENV)/test.stamp
 	PYTHONPATH=. $(VENV)/bin/pytest $(ARGS)
+
+fuzz: build/core.stamp $(VENV)/test.stamp
+	PYSCAN_FUZZ=2000 PYTHONPATH=. $(VENV)/bin/pytest tests/fuzz $(ARGS)
 
 bench: build/core.stamp
 	PYTHONPATH=. $(PY) tests/bench/bench.py $(ARGS)
