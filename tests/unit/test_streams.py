@@ -1,4 +1,6 @@
 """Generators in compiled functions: NumPy's own numbers, who owns which state, and what remains after a failure."""
+import gc
+import sys
 import threading
 
 import numpy as np
@@ -358,6 +360,61 @@ def test_another_threads_call_waits_for_the_generator():
     own = np.random.default_rng(3)
     own.normal(own.normal())
     assert results == ["first", own.normal()]
+
+
+def test_two_threads_that_want_each_others_generator_do_not_wait_for_ever():
+    a, b = (pyscan.shared(np.random.default_rng(seed), name=f"rng{seed}") for seed in (1, 2))
+    both_inside, outcomes = threading.Barrier(2), []
+
+    def plain(rng):
+        value, following = draw(rng)
+        return pyscan.function([], value, updates={rng: following})
+
+    def nested(own, other):
+        inner = plain(other)
+        return function_with_hook(own, lambda: (both_inside.wait(10), inner()))
+
+    def run(f):
+        try:
+            f()
+            outcomes.append("done")
+        except RuntimeError as error:
+            outcomes.append(str(error))
+
+    threads = [threading.Thread(target=run, args=(f,), daemon=True) for f in (nested(a, b), nested(b, a))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert not any(thread.is_alive() for thread in threads)
+    assert sorted(["waits, in turn" in text for text in outcomes]) == [False, True] and "done" in outcomes
+
+
+@both_modes
+@pytest.mark.parametrize("make", [lambda: np.random.default_rng(1), lambda: np.random.Generator(OwnBits(1)), lambda: np.random.RandomState(1)],
+                         ids=["PCG64", "own", "RandomState"])
+def test_repeated_calls_keep_no_generator_and_no_block(make, mode):
+    rng, fixed = pyscan.shared(make()), pyscan.shared(make())
+
+    def step():
+        value, middle = draw(rng)
+        following, more = OwnDraw().make_node(middle).outputs
+        return value + more + draw(fixed)[0], {rng: following}
+
+    out, updates = pyscan.scan(step, n_steps=3)
+    f = pyscan.function([], out, updates=updates, mode=mode)
+    for _ in range(3):
+        f()
+
+    def counted():
+        gc.collect()
+        alive = sum(isinstance(thing, (np.random.Generator, np.random.RandomState)) for thing in gc.get_objects())
+        return _core.mem_blocks_alive(), sys.getrefcount(fixed.get_value(borrow=True)), alive
+
+    before = counted()
+    for _ in range(10):
+        f()
+    assert counted() == before
 
 
 def test_threads_share_one_stream_without_losing_a_draw():
