@@ -68,9 +68,9 @@ class Body:
         self.draw, self.case, self.stream, self.level = draw, case, stream, level
         self.pool = []
 
-    def pick(self, *dtypes):
-        """A variable of one of the dtypes from the pool, or a constant."""
-        fitting = [item for item in self.pool if not dtypes or item[0].dtype in dtypes]
+    def pick(self, *dtypes, beside=()):
+        """A variable of one of the dtypes from the pool that broadcasts with the shape `beside`, or a constant."""
+        fitting = [item for item in self.pool if (not dtypes or item[0].dtype in dtypes) and can_broadcast(item[1], beside)]
         if fitting and self.draw(st.integers(0, 5)):
             return self.draw(st.sampled_from(fitting))
         dtype = self.draw(st.sampled_from(dtypes or DTYPES))
@@ -87,14 +87,17 @@ class Body:
         self.add(*self.draw(st.sampled_from(makers))(self))
 
 
-def _broadcast(*shapes):
-    return np.broadcast_shapes(*shapes)
+def can_broadcast(a, b):
+    """Whether two shapes broadcast: from the last axis on, lengths are equal or 1."""
+    return all(n == m or 1 in (n, m) for n, m in zip(a[::-1], b[::-1]))
 
 
 def arithmetic(body):
-    (a, sa), (b, sb) = body.pick("float64", "float32", "int64", "int32"), body.pick("float64", "float32", "int64", "int32")
+    numeric = ("float64", "float32", "int64", "int32")
+    a, sa = body.pick(*numeric)
+    b, sb = body.pick(*numeric, beside=sa)
     name = body.draw(st.sampled_from(("add", "sub", "mul", "true_div", "maximum", "minimum")))
-    return getattr(at, name)(a, b), _broadcast(sa, sb)
+    return getattr(at, name)(a, b), np.broadcast_shapes(sa, sb)
 
 
 def unary(body):
@@ -104,14 +107,18 @@ def unary(body):
 
 
 def compare(body):
-    (a, sa), (b, sb) = body.pick(), body.pick()
+    a, sa = body.pick()
+    b, sb = body.pick(beside=sa)
     name = body.draw(st.sampled_from(("lt", "le", "eq", "neq", "ge")))
-    return getattr(at, name)(a, b), _broadcast(sa, sb)
+    return getattr(at, name)(a, b), np.broadcast_shapes(sa, sb)
 
 
 def switch(body):
-    (c, sc), (a, sa), (b, sb) = body.pick("bool"), body.pick("float64", "int64"), body.pick("float64", "int64")
-    return at.switch(c, a, b), _broadcast(sc, sa, sb)
+    c, sc = body.pick("bool")
+    a, sa = body.pick("float64", "int64", beside=sc)
+    both = np.broadcast_shapes(sc, sa)
+    b, sb = body.pick("float64", "int64", beside=both)
+    return at.switch(c, a, b), np.broadcast_shapes(both, sb)
 
 
 def reduction(body):
