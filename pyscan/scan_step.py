@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pyscan._core import Constant, SharedVariable, Variable
-from pyscan.graph import clone_replace, graph_inputs, io_toposort
+from pyscan.graph import clone, graph_inputs, io_toposort
 from pyscan.scan_arguments import as_list
 from pyscan.scan_op import check_state_result
 from pyscan.tensor.basic import as_tensor_variable
@@ -163,7 +163,8 @@ def shared_use(outputs, updates, given, local) -> _SharedUse:
         use.walk([value], on_new)
         use.walk([shared], lambda _: None)
     # Apart from the outputs, as in Aesara: a draw and its next state are two nodes until the graph is rewritten.
-    copies = clone_replace(list(use.updates.values()), replace={})
+    # What the step is given is not copied, even where it is computed outside.
+    _, copies = clone(list(given), list(use.updates.values()), copy_inputs=False)
     use.updates = dict(zip(use.updates, copies))
     return use
 

@@ -413,6 +413,16 @@ def test_strict_loops_name_the_shared_variables_that_they_miss():
     scan(lambda x, s: x * scale, outputs_info=[dscalar()], non_sequences=[scale], n_steps=3, strict=True)
 
 
+def test_a_computed_non_sequence_is_one_input_of_a_step_that_draws():
+    x, stream = dscalar("x"), at.random.RandomStream(3)
+    mean = x * 2.0
+    draws, updates = scan(lambda m: stream.normal(m), non_sequences=[mean], n_steps=3, strict=True)
+    assert node_of(draws).op.outer_non_seqs(node_of(draws)) == [mean]
+    fn = pyscan.function([x], draws, updates=updates)
+    (loop,) = (node for node in fn.maker.fgraph.toposort() if isinstance(node.op, Scan))
+    assert [str(node.op) for node in loop.op.fn.maker.fgraph.toposort()] == ["normal_rv{0, (0, 0), floatX, True}"]
+
+
 def test_an_update_needs_a_shared_variable_and_its_type():
     s, x = pyscan.shared(np.float32(1.0), name="s"), dscalar("x")
     with pytest.raises(TypeError, match="An update must have the same type as the original shared variable"):
