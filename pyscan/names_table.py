@@ -592,16 +592,16 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     ('a part of the random variables',
      'pyscan.tensor.random.RandomStream has the distributions that are there, and pyscan._core.dists() lists them.', {
         "tensor.random":
-            "betabinom cauchy choice dirichlet f gengamma gumbel halfcauchy hypergeometric invgamma multinomial "
-            "multivariate_normal nbinom negative_binomial pareto permutation power randint standard_cauchy standard_t t "
-            "triangular truncexpon vonmises wald zipf",
+            "betabinom cauchy choice dirichlet gengamma gumbel halfcauchy hypergeometric invgamma multinomial "
+            "multivariate_normal nbinom negative_binomial pareto permutation randint standard_cauchy standard_t t "
+            "triangular truncexpon",
         "tensor.random.basic":
-            "BetaBinomialRV CauchyRV ChiSquareRV ChoiceRV DirichletRV FRV GenGammaRV GumbelRV HalfCauchyRV HalfNormalRV "
-            "HyperGeometricRV InvGammaRV LogNormalRV MultinomialRV MvNormalRV NegBinomialRV ParetoRV PermutationRV PowerRV "
-            "RandIntRV ScipyRandomVariable StudentTRV TriangularRV TruncExponentialRV VonMisesRV WaldRV ZipfRV betabinom "
-            "broadcast_shapes cauchy choice dirichlet f gengamma get_partial_wrapper gumbel halfcauchy hypergeometric "
-            "invgamma multinomial multivariate_normal nbinom negative_binomial pareto permutation power randint "
-            "safe_multivariate_normal standard_cauchy standard_t t triangular truncexpon vonmises wald zipf",
+            "BetaBinomialRV CauchyRV ChiSquareRV ChoiceRV DirichletRV GenGammaRV GumbelRV HalfCauchyRV HalfNormalRV "
+            "HyperGeometricRV InvGammaRV LogNormalRV MultinomialRV MvNormalRV NegBinomialRV ParetoRV PermutationRV "
+            "RandIntRV ScipyRandomVariable StudentTRV TriangularRV TruncExponentialRV VonMisesRV betabinom "
+            "broadcast_shapes cauchy choice dirichlet gengamma get_partial_wrapper gumbel halfcauchy hypergeometric "
+            "invgamma multinomial multivariate_normal nbinom negative_binomial pareto permutation randint "
+            "safe_multivariate_normal standard_cauchy standard_t t triangular truncexpon",
         "tensor.random.op": "AbstractRNGConstructor default_supp_shape_from_params",
         "tensor.random.type": "T",
         "tensor.random.utils": "broadcast_params maximum params_broadcast_shapes",

@@ -130,8 +130,8 @@ static const Step steps[N_DISTS] = {
 #undef DIST
 };
 
-/* Whether a scalar parameter is good at first sight: above 0 and not above 1 (probabilities) or 10^18, which every check
- * of that letter allows. Kind and check are constants where this is inlined. */
+/* Whether a scalar parameter is good at first sight: above 0 (or 1, where that is asked) and not above 1 (probabilities)
+ * or 10^18, which every check of that letter allows. Kind and check are constants where this is inlined. */
 static inline bool is_plain(char kind, char check, const char *at)
 {
     double x;
@@ -140,7 +140,7 @@ static inline bool is_plain(char kind, char check, const char *at)
         return true;
     }
     x = kind == 'l' ? (double)*(const int64_t *)(const void *)at : *(const double *)(const void *)at;
-    return x > 0.0 && x <= (check == 'p' || check == 'q' ? 1.0 : 1e18);
+    return x > (check == '1' ? 1.0 : 0.0) && x <= (check == 'p' || check == 'q' ? 1.0 : 1e18);
 }
 
 /* The same for a pair of bounds: a finite range above 0, a low below its high. */

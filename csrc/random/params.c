@@ -56,6 +56,8 @@ static bool is_refused(char check, double x)
         return !(x > 0.0 && x <= 1.0);
     case 'r':
         return !(x >= 0.0 && x <= largest_rate);
+    case '1':
+        return !(x > 1.0);
     case 'P':
         return !(x > 0.0);
     case 'N':
@@ -110,6 +112,9 @@ static int refuse(const ParamsRow *row, int i, double x, bool is_array, Status *
         break;
     case 'q':
         (void)snprintf(text, n, "%s <= 0, %s > 1 or %s contains NaNs", w, w, w);
+        break;
+    case '1':
+        (void)snprintf(text, n, "%s <= 1 or %s %s", w, w, is_array ? "contains NaNs" : "is NaN");
         break;
     default:
         if (is_array ? !(x <= largest_rate) : x > largest_rate) {

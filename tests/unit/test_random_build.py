@@ -21,7 +21,8 @@ def example(name, **kwargs):
     row = next(row for row in _core.dists() if row["name"] == name)
     op = getattr(RANDOM, name)
     parameters = inspect.signature(op).parameters.values()
-    return op(*[ARGUMENTS[kind] for kind, p in zip(row["kinds"], parameters) if p.default is p.empty], **kwargs)
+    arguments = ARGUMENTS | {"d": 2.0} if name == "zipf" else ARGUMENTS
+    return op(*[arguments[kind] for kind, p in zip(row["kinds"], parameters) if p.default is p.empty], **kwargs)
 
 
 def params_of(draw):
