@@ -130,6 +130,8 @@ def make_param(random, name, kind, shape, is_bad):
         p = random.dirichlet(np.ones(random.integers(1, 6)), size=own)
         return np.asarray(p - 0.3 * random.random() if is_bad else p)
     pool = GOOD[kind] + (BAD[kind] if is_bad else WIDE.get(name, []) if kind == "d" else [])
+    if name == "zipf" and np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pool = [a for a in pool if not a > 1024]  # older NumPy's own zipf never ends there
     param = random.choice(np.array(pool, dtype="float64" if kind == "d" else "int64"), size=own)
     return np.asarray(param[::-1] if param.ndim and random.random() < 0.3 else param)
 
