@@ -360,6 +360,10 @@ class Scan(Op):
         new.__dict__.update(self.__dict__, _hash=None, **changes)
         return new
 
+    def clone(self):
+        """A new Scan over a copy of the inner graph, not compiled yet."""
+        return self._with(fgraph=self.fgraph.clone(), compiled_fgraph=None, _compiled={})
+
     def with_destroy_map(self, destroy_map):
         """A new Scan that shares the inner graph and has this destroy map."""
         return self._with(destroy_map={out: list(inputs) for out, inputs in destroy_map.items()})
@@ -498,7 +502,7 @@ class Scan(Op):
 
         An outer position is an int (-1: none), inner ones are lists.
         """
-        slots = list(self._slots())
+        slots = [(0, [], [], -1), *self._slots()]
         names = ("outer_inp", "inner_inp", "inner_out", "outer_out")
         mappings = {}
         for target, target_name in enumerate(names):

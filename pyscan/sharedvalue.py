@@ -189,7 +189,7 @@ def shared(value, name=None, strict=False, allow_downcast=None, **kwargs):
     Raises
     ------
     TypeError
-        `Shared variable values can not be symbolic.`
+        For a symbolic value, and for an option that no kind of variable for such a value has.
 
     Examples
     --------
@@ -209,14 +209,15 @@ def shared(value, name=None, strict=False, allow_downcast=None, **kwargs):
         for collected in _collectors.get():
             collected.append(variable)
         return variable
-    raise TypeError(f"No suitable shared variable constructor could be found for {value!r} of type {type(value).__name__}.")
+    options = f" with the options {', '.join(kwargs)}: are they spelt right, and do they fit such a value?" if kwargs else "."
+    raise TypeError(f"No suitable SharedVariable constructor could be found for {value!r} of type {type(value).__name__}{options}")
 
 
 shared.constructors = []
 
 
 @shared_constructor
-def _generic_constructor(value, name=None, strict=False, allow_downcast=None, borrow=False, **unused):
+def _generic_constructor(value, name=None, strict=False, allow_downcast=None, borrow=False):
     return SharedVariable(name=name, type=generic, value=value if borrow else _deep_copy(value), strict=strict, allow_downcast=allow_downcast)
 
 

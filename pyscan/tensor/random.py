@@ -180,12 +180,12 @@ def _shared_generator(variable_class, random_type, value, name, strict, allow_do
 
 
 @shared_constructor
-def _shared_random_generator(value, name=None, strict=False, allow_downcast=None, borrow=False, **_):
+def _shared_random_generator(value, name=None, strict=False, allow_downcast=None, borrow=False):
     return _shared_generator(RandomGeneratorSharedVariable, random_generator_type, value, name, strict, allow_downcast, borrow)
 
 
 @shared_constructor
-def _shared_random_state(value, name=None, strict=False, allow_downcast=None, borrow=False, **_):
+def _shared_random_state(value, name=None, strict=False, allow_downcast=None, borrow=False):
     return _shared_generator(RandomStateSharedVariable, random_state_type, value, name, strict, allow_downcast, borrow)
 
 
@@ -355,15 +355,20 @@ class RandomVariable(Op):
         return reference.type.shape[-self.ndim_supp :]
 
     @classmethod
-    def rng_fn(cls, rng, *args):
-        """Draws: ``rng_fn(rng, *params, size)``, size None or a tuple. Without a row in the table: the generator's method."""
+    def rng_fn(cls, rng, *args, **options):
+        """Draws: ``rng_fn(rng, *params, size)``, size None or a tuple. Without a row in the table: the generator's method.
+
+        ValueError when the parameters do not broadcast to the size.
+        """
         row = _ROWS.get(cls.name)
         if row is None:
-            return getattr(rng, cls.name)(*args)
-        *params, size = args
+            return getattr(rng, cls.name)(*args, **options)
+        *params, size = (*args, options["size"]) if "size" in options else args
+        batches = [np.shape(p)[: np.ndim(p) - n] for p, n in zip(params, _ndims_params(row))]
         if size is None:
-            batches = [np.shape(p)[: np.ndim(p) - n] for p, n in zip(params, _ndims_params(row))]
             size = np.broadcast_shapes(*batches)
+        elif row["composed"]:
+            _check_size(size, batches, _signature(row["params"]).parameters)
         names = {"np": np, "rng": rng, "size": size, **dict(zip(_signature(row["params"]).parameters, params))}
         return eval(row["method"], names)  # an expression of our own table
 
@@ -378,6 +383,14 @@ class RandomVariable(Op):
 
 
 # Distributions, from the table
+
+
+def _check_size(size, batches, names):
+    """What NumPy's methods check themselves: that each parameter's batch broadcasts to the size."""
+    size = tuple(np.atleast_1d(size))
+    for batch, name in zip(batches, names):
+        if np.broadcast_shapes(batch, size) != size:
+            raise ValueError(f"`size` is incompatible with the shape of `{name}`: {size} was given, {name} is a batch of shape {batch}")
 
 
 def _signature(params: str) -> inspect.Signature:
@@ -484,7 +497,9 @@ def _define_distributions(namespace):
         "standard_gamma": lambda: partial(namespace["gamma"], rate=1.0),
     }
     for name, make in aliases.items():
-        namespace[name] = make()
+        namespace[name] = found = make()
+        if isinstance(found, partial):
+            found.__name__ = name
     return [*_ROWS, *aliases]
 
 

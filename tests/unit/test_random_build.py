@@ -121,6 +121,22 @@ def test_a_user_s_op_with_a_name_of_the_table_draws_by_its_own_function():
     np.testing.assert_array_equal(storage[1][0], [3.0, 3.0])
 
 
+@pytest.mark.parametrize("name, params, size", [("categorical", [np.full((3, 3), 1 / 3)], (1,)), ("gamma", [1.0, np.ones((2, 3))], (3,))])
+def test_rng_fn_refuses_a_size_that_a_parameter_does_not_broadcast_to(name, params, size):
+    with pytest.raises(ValueError, match="`size` is incompatible with the shape of `(p|scale)`"):
+        getattr(RANDOM, name).rng_fn(np.random.default_rng(1), *params, size=size)
+
+
+def test_rng_fn_takes_size_by_keyword_too():
+    by_place, by_name = (RANDOM.normal.rng_fn(np.random.default_rng(1), 0.0, 1.0, *a, **k) for a, k in (((2,), {}), ((), {"size": 2})))
+    np.testing.assert_array_equal(by_place, by_name)
+
+
+@pytest.mark.parametrize("name", ["standard_normal", "standard_exponential", "standard_gamma"])
+def test_shorthands_have_their_names(name):
+    assert getattr(RANDOM, name).__name__ == name
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_perform_draws_as_the_table_says_and_moves_its_generator_in_place_only(name):
     for inplace in (False, True):

@@ -207,6 +207,17 @@ def test_the_text_names_the_recurrent_outputs_made_in_place_alone():
     assert str(op.with_destroy_map({0: [1], 1: [2], 2: [3]})) == "forall_inplace,cpu,sc}"
 
 
+def test_a_clone_of_a_loop_is_equal_and_has_an_inner_graph_of_its_own():
+    x = at.dvector("x")
+    outputs, _ = scan(lambda a, s: s + a, sequences=[x], outputs_info=[np.float64(0.0)])
+    op = node_of(outputs).op
+    copy = op.clone()
+    assert copy == op and copy.fgraph is not op.fgraph and copy.fgraph.outputs != op.fgraph.outputs
+    graph = pyscan.graph.FunctionGraph([x], [outputs], clone=True, clone_inner_graphs=True)
+    assert node_of(graph.outputs[0]).op.fgraph is not op.fgraph
+    np.testing.assert_array_equal(pyscan.function(graph.inputs, graph.outputs[0])([1.0, 2.0]), [1.0, 3.0])
+
+
 def test_the_mappings_tell_which_positions_belong_together():
     stream = at.random.RandomStream(1)
     x, w = at.dvector("x"), dscalar("w")
@@ -215,7 +226,7 @@ def test_the_mappings_tell_which_positions_belong_together():
     )
     mappings = node_of(outputs[0]).op.get_oinp_iinp_iout_oout_mappings()
     assert mappings["outer_inp_from_outer_out"] == {0: 2, 1: 4, 2: 3}
-    assert mappings["inner_inp_from_outer_inp"] == {1: [0], 2: [1, 2], 4: [], 3: [3], 5: [4]}
+    assert mappings["inner_inp_from_outer_inp"] == {0: [], 1: [0], 2: [1, 2], 4: [], 3: [3], 5: [4]}
     assert mappings["outer_inp_from_inner_inp"] == {0: 1, 1: 2, 2: 2, 3: 3, 4: 5}
     assert mappings["inner_out_from_inner_inp"] == {0: [], 1: [0], 2: [0], 3: [2], 4: []}
     assert mappings["outer_out_from_inner_out"] == {0: 0, 1: 1, 2: 2}

@@ -38,6 +38,12 @@ def test_symbolic_values_are_refused():
         shared(at.dscalar())
 
 
+@pytest.mark.parametrize("value", [7, np.zeros(2), np.random.default_rng(1), np.random.RandomState(1), "text"])
+def test_an_option_that_nothing_takes_is_refused_by_name(value):
+    with pytest.raises(TypeError, match="No suitable SharedVariable constructor could be found for .* with the options brorow"):
+        shared(value, brorow=True)
+
+
 def test_variables_show_their_name_or_their_type():
     assert str(shared(np.zeros(2))) == "<TensorType(float64, (?,))>" and str(shared(1.0, name="q")) == "q"
 
