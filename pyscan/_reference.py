@@ -456,6 +456,22 @@ def _perform(node, inputs):
     return [cell[0] for cell in storage]
 
 
+def _kind(node):
+    return None if node is None else getattr(node.op, "kind", None)
+
+
+def _check_starts(node, read):
+    """A state whose buffer is unset but for one write of its first rows needs as many rows as its taps read."""
+    info = node.op.info
+    for i, (taps, buffer) in enumerate(zip(info.mit_sot_in_slices, node.inputs[1 + info.n_seqs:])):
+        write, needed = buffer.owner, -min(taps)
+        if needed < 2 or _kind(write) != "inc_subtensor" or _kind(write.inputs[0].owner) != "alloc_empty":
+            continue
+        rows = read(write.inputs[1])
+        if np.ndim(rows) == buffer.type.ndim and len(rows) < needed:
+            raise ValueError(f"the initial state of recurrent output {i} has {len(rows)} rows, but its taps need {needed}")
+
+
 def evaluate(order, outputs, values):
     """Return the values of outputs, given values of the leaves and the nodes in an order in which they can run."""
     values = dict(values)
@@ -463,11 +479,13 @@ def evaluate(order, outputs, values):
     def read(variable):
         return variable.data if isinstance(variable, Constant) else values[variable]
 
-    steps = {node.inputs[0] for node in order if getattr(node.op, "kind", None) == "scan"}
+    steps = {node.inputs[0] for node in order if _kind(node) == "scan"}
     for variable in steps & values.keys():
         _check_steps(values[variable])
     for node in order:
-        compute = _KINDS.get(getattr(node.op, "kind", None), _perform)
+        if _kind(node) == "scan":
+            _check_starts(node, read)
+        compute = _KINDS.get(_kind(node), _perform)
         values.update(zip(node.outputs, compute(node, [read(v) for v in node.inputs])))
         for variable in steps.intersection(node.outputs):
             _check_steps(values[variable])

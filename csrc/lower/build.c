@@ -493,6 +493,17 @@ int build_emit1(Builder *builder, Opcode opcode, int32_t dst, int32_t n_src, con
 
 /* ---- attributes ---- */
 
+int build_is_kind(PyObject *node, OpKind kind)
+{
+    PyObject *text = PyObject_GetAttrString(node_op(node), "kind");
+    int result = text != NULL && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, op_kind(kind)) == 0;
+
+    if (text == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+    PyErr_Clear(); /* a user's Op has none */
+    Py_XDECREF(text);
+    return result;
+}
+
 int build_read_bool(PyObject *object, const char *name, bool *value)
 {
     PyObject *attribute = PyObject_GetAttrString(object, name);

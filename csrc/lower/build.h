@@ -87,6 +87,8 @@ int build_emit(Builder *builder, Emit emit);
 /* The common case: one destination. */
 int build_emit1(Builder *builder, Opcode opcode, int32_t dst, int32_t n_src, const int32_t *src, int32_t n_aux, const int64_t *aux);
 
+/* 1 if the kind of the node's Op is that row's, else 0; or -1. */
+int build_is_kind(PyObject *node, OpKind kind);
 /* Attributes of Ops. `name` is the attribute. */
 int build_read_bool(PyObject *object, const char *name, bool *value);
 int build_read_int(PyObject *object, const char *name, int64_t *value);

@@ -187,6 +187,25 @@ static int lower_taps(ScanBuild *build, PyObject *taps, int32_t outer, LoopState
     return 0;
 }
 
+/* Has the rows counted that a state starts with, where they are seen: in a buffer that was unset but for one write of them.
+ * `v[:past]` of a v that is too short would leave rows unset. One row is always there. */
+static int check_start(ScanBuild *build, PyObject *buffer, int32_t outer, int32_t past)
+{
+    PyObject *write = ((Variable *)buffer)->owner, *memory;
+    int64_t aux[2] = {past, build->loop.n_states};
+    int32_t rows, dst;
+    int found = past > 1 && graph_is_computed(buffer) ? build_is_kind(write, OP_INC_SUBTENSOR) : 0;
+
+    memory = found == 1 ? node_input(write, 0) : buffer;
+    if (found == 1) found = graph_is_computed(memory) ? build_is_kind(((Variable *)memory)->owner, OP_ALLOC_EMPTY) : 0;
+    if (found <= 0) return found;
+    rows = build_value(build->outer, node_input(write, 1));
+    if (rows < 0) return -1;
+    if (build_peek(build->outer, rows)->ndim != build_peek(build->outer, outer)->ndim) return 0;
+    dst = build_temporary(build->outer, (DType)build_peek(build->outer, rows)->dtype, build_peek(build->outer, rows)->ndim);
+    return dst < 0 ? -1 : build_emit1(build->outer, I_CHECK_ROWS, dst, 1, &rows, 2, aux);
+}
+
 static int lower_state(ScanBuild *build, PyObject *taps)
 {
     LoopState state = {.inner_out = -1};
@@ -195,6 +214,7 @@ static int lower_state(ScanBuild *build, PyObject *taps)
     if (outer < 0) return -1;
     state.outer_in = outer;
     if (lower_taps(build, taps, outer, &state) < 0 || read_inplace(build, build->i_out, &state.inplace) < 0) return -1;
+    if (check_start(build, node_input(build->node, build->i_outer - 1), outer, state.past) < 0) return -1;
     if (build->i_out >= node_n_outputs(build->node)) return refuse_lists(build);
     state.outer_out = build_result(build->outer, node_output(build->node, build->i_out++));
     if (state.outer_out < 0) return -1;

@@ -403,6 +403,17 @@ static int check_CHECK_STEPS(const Check *check)
                         "the steps must be an int64 scalar");
 }
 
+static int check_CHECK_ROWS(const Check *check)
+{
+    if (expect_n_aux(check, 2) < 0) {
+        return -1;
+    }
+    if (src_value(check, 0)->value_class != VALUE_ARRAY || src_value(check, 0)->ndim < 1) {
+        return check_refuse(check, "rows are those of an array");
+    }
+    return check_expect(check, same_type(dst_value(check, 0), src_value(check, 0)), "the destination must be like the source");
+}
+
 static int check_ASSERT(const Check *check)
 {
     if (expect_n_src(check, 1) < 0 || expect_n_aux(check, 1) < 0) {

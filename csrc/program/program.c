@@ -256,6 +256,7 @@ AliasRule instr_alias(const Instr *instr)
     case I_CHECK_SHAPE:
     case I_ASSERT:
     case I_CHECK_STEPS:
+    case I_CHECK_ROWS:
         return ALIAS_ALWAYS;
     case I_RESHAPE:
         return ALIAS_MAYBE;

@@ -155,6 +155,7 @@ int run_alias(Frame *frame, const Step *step, Run *run);
 int run_check_shape(Frame *frame, const Step *step, Run *run);
 int run_assert(Frame *frame, const Step *step, Run *run);
 int run_check_steps(Frame *frame, const Step *step, Run *run);
+int run_check_rows(Frame *frame, const Step *step, Run *run);
 int run_draw(Frame *frame, const Step *step, Run *run);
 /* One draw from scalar parameters. */
 int run_draw_scalar(Frame *frame, const Step *step, Run *run);

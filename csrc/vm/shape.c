@@ -322,3 +322,16 @@ int run_check_steps(Frame *frame, const Step *step, Run *run)
     frame_show(frame, step->dst[0], frame_operand(frame, step->src[0], &view));
     return 0;
 }
+
+int run_check_rows(Frame *frame, const Step *step, Run *run)
+{
+    const int64_t *aux = instr_aux(frame->program, step->instr);
+    Array view;
+    const Array *rows = frame_operand(frame, step->src[0], &view);
+
+    if (rows->shape[0] < aux[0]) {
+        return status_fail_numbers(run->status, STATUS_SHORT_STATE, rows->shape[0], aux[0], aux[1], 0);
+    }
+    frame_show(frame, step->dst[0], rows);
+    return 0;
+}

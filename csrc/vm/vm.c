@@ -85,6 +85,8 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_assert(frame, step, run);
     case I_CHECK_STEPS:
         return run_check_steps(frame, step, run);
+    case I_CHECK_ROWS:
+        return run_check_rows(frame, step, run);
     case I_DRAW:
         return run_draw(frame, step, run);
     case I_LOOP:

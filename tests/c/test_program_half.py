@@ -27,7 +27,7 @@ def has_sanitizer(sanitize, folder):
     return built.returncode == 0 and run([str(program)]).returncode == 0
 
 
-@pytest.mark.parametrize("sanitize, n_programs", [("address,undefined", "60"), ("thread", "10")])
+@pytest.mark.parametrize("sanitize, n_programs", [("address,undefined", "60"), ("thread", "20")])
 def test_the_program_half_passes_its_tests_as_plain_c(sanitize, n_programs, tmp_path):
     if not has_sanitizer(sanitize, tmp_path):
         if sanitize == "thread":

@@ -216,7 +216,7 @@ def test_labels_are_the_one_exit_of_a_function():
 
 
 # Dispatch whose cases are flat and alike, which is easier to read in one piece.
-LONG_FUNCTIONS = {}
+LONG_FUNCTIONS = {"csrc/vm/vm.c": {"run_other"}}
 
 
 def test_functions_fit_on_a_screen():
