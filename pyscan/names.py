@@ -11,6 +11,7 @@ Relies on: the modules that the rows name, imported late. Relied on by: `__main_
 from __future__ import annotations
 
 import difflib
+import dis
 import functools
 import importlib
 import importlib.abc
@@ -241,11 +242,14 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _who_asks() -> str:
-    """"from" for a name of a from-import, "import" for a module, "" for someone who only looks (importlib.util.find_spec)."""
+    """"from" for a name of a from-import, "import" for a module, "" for someone who only looks (importlib.util.find_spec) or who
+    calls `__import__` with names, of which the missing ones are left out."""
     frame, asked = sys._getframe(3), ""
     while frame is not None and "importlib" in frame.f_code.co_filename:
         if frame.f_code.co_name == "_handle_fromlist":
-            return "from"
+            caller = frame.f_back
+            is_statement = caller is not None and dis.opname[caller.f_code.co_code[caller.f_lasti]] == "IMPORT_NAME"
+            return "from" if is_statement else ""
         if frame.f_code.co_name == "_find_and_load":
             asked = "import"
         frame = frame.f_back

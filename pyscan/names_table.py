@@ -53,7 +53,7 @@ MODULES: dict[str, str] = {
     "scan.op": "pyscan.scan_op",
     "scan.utils": "pyscan.scan:until",
     "scan.views": "pyscan.scan:map,reduce,foldl,foldr",
-    "tensor": "pyscan.tensor",
+    "tensor": "pyscan.tensor pyscan.graph:Constant,Op,Variable",
     "tensor.basic": "pyscan.tensor.basic pyscan.tensor",
     "tensor.elemwise": "pyscan.tensor.elemwise",
     "tensor.exceptions": "pyscan.tensor.basic pyscan.errors",
@@ -609,7 +609,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     }),
     ('an operation on tensors', 'pyscan.as_op makes an operation of a Python function.', {
         "tensor":
-            "Constant Op TensorLike Variable bartlett batched_tensordot complex convolve default fill_diagonal_offset "
+            "TensorLike bartlett batched_tensordot complex convolve default fill_diagonal_offset "
             "floor_div hyp2f1_der load permute_row_elements transfer values_eq_approx_always_true",
         "tensor.basic":
             "AllocDiag Choose Default ExtractDiag Eye MakeVectorPrinter Nonzero PermuteRowElements Tri _convert_to_complex128 "

@@ -75,6 +75,7 @@ def test_every_absent_row_says_what_it_is_and_what_comes_nearest():
     ("from {0}.tensor.type import TensorType as got", lambda: pyscan.tensor.TensorType),
     ("from {0}.tensor.shape import unbroadcast as got", lambda: sys.modules["pyscan.tensor.shape"].unbroadcast),
     ("from {0}.tensor.random.type import random_generator_type as got", lambda: pyscan.tensor.random.random_generator_type),
+    ("import {0}.tensor; got = {0}.tensor.Op", lambda: pyscan.graph.Op),
     ("import {0}; got = {0}.scan", lambda: pyscan.scan),
     ("import {0}; got = {0}.tensor.exp", lambda: pyscan.tensor.exp),
     ("import {0}; got = {0}.ifelse.ifelse", lambda: pyscan.ifelse.ifelse),
@@ -127,6 +128,10 @@ def test_unknown_names_fail_with_the_closest_one(stand_in, statement, kind, text
     with pytest.raises(kind, match=re.escape(text.format(stand_in))) as caught:
         exec(statement.format(stand_in), {})
     assert type(caught.value) is kind
+
+
+def test_a_call_of_import_leaves_out_names_that_are_not_there(stand_in):
+    assert __import__(f"{stand_in}.graph.basic", fromlist=["nothing"]) is importlib.import_module(f"{stand_in}.graph.basic")
 
 
 def test_looking_for_a_module_that_is_not_there_finds_nothing(stand_in):
