@@ -31,9 +31,10 @@ class IfElse(Op):
     def make_node(self, condition, *values):
         condition = as_tensor_variable(condition)
         if condition.type.ndim != 0:
-            raise TypeError(f"The condition of ifelse must be a scalar; {condition} has {condition.type.ndim} dimension(s).")
+            raise TypeError(f"The condition argument must be a truthy scalar value; {condition} has {condition.type.ndim} dimension(s).")
         if len(values) != 2 * self.n_outs:
             raise ValueError(f"Wrong number of arguments to make_node: expected {2 * self.n_outs}, got {len(values)}")
+        values = _as_list(values)
         then, otherwise = values[: self.n_outs], values[self.n_outs :]
         return Apply(self, [condition, *values], [_common_type(a, b)() for a, b in zip(then, otherwise)])
 
