@@ -221,14 +221,21 @@ def normalize_size_param(size):
     return specify_shape(cast(size, "int64"), (get_vector_length(size),))
 
 
-def _static_length(variable):
-    """The value of an integer scalar that is known now, as an int of 0 or more, else None."""
+def _without_casts(variable):
+    """What a size or a length was made of by casts to int64, which keep its value, and by checks of its own length."""
     while not isinstance(variable, Constant) and variable.owner is not None:
         op = variable.owner.op
-        is_cast = getattr(op, "kind", None) == "elemwise" and getattr(op.scalar_op, "kind", None) == "cast"
-        if not is_cast:
-            return None
+        kind = getattr(op, "kind", None)
+        is_cast = kind == "elemwise" and getattr(op.scalar_op, "kind", None) == "cast" and variable.type.dtype == "int64"
+        if not is_cast and kind != "specify_shape":
+            break
         variable = variable.owner.inputs[0]
+    return variable
+
+
+def _static_length(variable):
+    """The value of an integer scalar that is known now, as an int of 0 or more, else None."""
+    variable = _without_casts(variable)
     if not isinstance(variable, Constant) or int(variable.data) < 0:
         return None
     return int(variable.data)
@@ -236,13 +243,16 @@ def _static_length(variable):
 
 def _static_size(size):
     """The entries of a size vector that are known now: a list of ints and Nones."""
+    length, size = get_vector_length(size), _without_casts(size)
     if isinstance(size, Constant):
         return [int(n) if n >= 0 else None for n in size.data]
+    if size.owner is not None and getattr(size.owner.op, "kind", None) == "dimshuffle" and size.owner.inputs[0].type.ndim == 0:
+        return [_static_length(size.owner.inputs[0])]
     if size.owner is not None and getattr(size.owner.op, "kind", None) == "make_vector":
         return [_static_length(n) for n in size.owner.inputs]
     if size.owner is not None and getattr(size.owner.op, "kind", None) == "shape":
         return list(size.owner.inputs[0].type.shape)
-    return [None] * get_vector_length(size)
+    return [None] * length
 
 
 def _broadcast_static(shapes):

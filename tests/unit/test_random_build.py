@@ -170,6 +170,10 @@ def scalar(name="n"):
         (scalar(), (None,)),
         ((scalar(), 2), (None, 2)),
         (at.dmatrix("m").shape, (None, None)),
+        (at.constant(2), (2,)),
+        (at.constant([3, 2], dtype="int32").astype("int64"), (3, 2)),
+        (at.specify_shape(at.as_tensor([scalar(), 4]), (2,)), (None, 4)),
+        (at.as_tensor([300, 2]).astype("int8"), (None, None)),
     ],
 )
 def test_the_static_shape_follows_the_size(size, shape):
