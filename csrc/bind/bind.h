@@ -92,6 +92,7 @@ PyObject *call_run(Thunk *thunk, Call *call, PyObject *given);
 
 /* A Python generator that a run draws from, or made on its way. Stream.host points to one. */
 typedef struct Handle {
+    BindState *state;            /* lent */
     PyObject *generator, *bit_generator, *lock; /* owned */
     BitGen *bitgen;              /* lent by bit_generator */
     const StreamLayout *layout;  /* NULL: states are read and written as `.state` */

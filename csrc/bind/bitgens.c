@@ -42,10 +42,11 @@ static int find_functions(BindState *state, PyObject *generator_module) { return
 
 static int import_numpy_random(BindState *state)
 {
-    PyObject *random = PyImport_ImportModule("numpy.random"), *generator = PyImport_ImportModule("numpy.random._generator"), *numpy = PyImport_ImportModule("numpy");
+    PyObject *random = PyImport_ImportModule("numpy.random"), *generator = random ? PyImport_ImportModule("numpy.random._generator") : NULL;
+    PyObject *numpy = generator ? PyImport_ImportModule("numpy") : NULL;
     int result = -1;
 
-    if (random != NULL && generator != NULL && numpy != NULL) {
+    if (numpy != NULL) {
         state->Generator = PyObject_GetAttrString(random, "Generator");
         state->RandomState = PyObject_GetAttrString(random, "RandomState");
         state->BitGenerator = PyObject_GetAttrString(random, "BitGenerator");
@@ -273,12 +274,10 @@ PyObject *bitgens_fingerprint(BindState *state, PyObject *generator)
 /* Owned: a bit generator of the same class with a copy of the seed sequence, in an unspecified state. */
 static PyObject *copy_bit_generator(BindState *state, PyObject *bit_generator)
 {
-    PyObject *seeds = PyObject_GetAttrString(bit_generator, "seed_seq"), *copied = NULL, *result = NULL;
+    PyObject *seeds, *copied, *result = NULL;
+    int found = graph_lookup_attr(bit_generator, "seed_seq", &seeds);
 
-    if (seeds == NULL) {
-        PyErr_Clear();
-        return PyObject_CallOneArg(state->deepcopy, bit_generator);
-    }
+    if (found <= 0) return found < 0 ? NULL : PyObject_CallOneArg(state->deepcopy, bit_generator);
     copied = PyObject_CallOneArg(state->deepcopy, seeds);
     if (copied != NULL) result = PyObject_CallOneArg((PyObject *)Py_TYPE(bit_generator), copied);
     if (result == NULL) { /* a class with another constructor */
@@ -296,9 +295,8 @@ static PyObject *rebuild_generator(PyObject *generator, PyObject *bit_generator)
     PyObject *copy = PyObject_CallOneArg((PyObject *)Py_TYPE(generator), bit_generator), *attributes, *target;
 
     if (copy == NULL) return NULL;
-    attributes = PyObject_GetAttrString(generator, "__dict__");
-    if (attributes == NULL) {
-        PyErr_Clear();
+    if (graph_lookup_attr(generator, "__dict__", &attributes) <= 0) {
+        if (PyErr_Occurred()) Py_CLEAR(copy);
         return copy;
     }
     target = PyObject_GetAttrString(copy, "__dict__");
@@ -361,11 +359,11 @@ static PyObject *copy_generator(PyObject *module, PyObject *generator)
 {
     BindState *state = &core_state_get(module)->bind;
     PyObject *bit_generator = bitgens_of(state, generator), *lock = bit_generator == NULL ? NULL : PyObject_GetAttrString(bit_generator, "lock");
-    PyObject *taken = lock == NULL ? NULL : PyObject_CallMethod(lock, "acquire", NULL), *copy = NULL, *released;
+    PyObject *taken = lock == NULL ? NULL : PyObject_CallMethodNoArgs(lock, state->acquire), *copy = NULL, *released;
 
     if (taken != NULL) {
         copy = bitgens_copy(state, generator, NULL);
-        released = PyObject_CallMethod(lock, "release", NULL);
+        released = PyObject_CallMethodNoArgs(lock, state->release);
         if (released == NULL) Py_CLEAR(copy);
         Py_XDECREF(released);
     }
@@ -384,17 +382,19 @@ static PyMethodDef bitgens_methods[] = {
 int bitgens_module_exec(PyObject *module)
 {
     BindState *state = &core_state_get(module)->bind;
-    PyObject *copy = PyImport_ImportModule("copy"), *threading = PyImport_ImportModule("threading");
+    PyObject *copy = PyImport_ImportModule("copy"), *threading = copy ? PyImport_ImportModule("threading") : NULL;
 
     if (copy != NULL) state->deepcopy = PyObject_GetAttrString(copy, "deepcopy");
     if (threading != NULL) state->in_use_changed = PyObject_CallMethod(threading, "Condition", NULL);
     Py_XDECREF(copy);
     Py_XDECREF(threading);
+    state->acquire = PyUnicode_InternFromString("acquire");
+    state->release = PyUnicode_InternFromString("release");
     state->bit_classes = PyDict_New();
     state->methods = PyDict_New();
     state->in_use = PyDict_New();
     state->waiting = PyDict_New();
-    if (!state->deepcopy || !state->in_use_changed || !state->bit_classes || !state->methods || !state->in_use || !state->waiting) return -1;
+    if (!state->acquire || !state->release || !state->deepcopy || !state->in_use_changed || !state->bit_classes || !state->methods || !state->in_use || !state->waiting) return -1;
     if (PyModule_AddFunctions(module, bitgens_methods) < 0) return -1;
     return import_numpy_random(state);
 }

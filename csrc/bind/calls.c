@@ -304,11 +304,14 @@ static PyObject *make_argument(CallBack *back, Py_ssize_t i)
     if (value->value_class == VALUE_STREAM) return stream_argument(back, i, *frame_stream(back->frame, number));
     if (value->value_class == VALUE_OBJECT) return Py_XNewRef((PyObject *)*frame_object(back->frame, number));
     ndarray = convert_copy(frame_array(back->frame, number));
-    kind = ndarray == NULL ? NULL : PyObject_GetAttrString(((Variable *)variable)->type, "type_kind");
-    if (kind == NULL) PyErr_Clear();
+    if (ndarray == NULL) return NULL;
+    if (graph_lookup_attr(((Variable *)variable)->type, "type_kind", &kind) < 0) {
+        Py_DECREF(ndarray);
+        return NULL;
+    }
     is_scalar = kind != NULL && PyUnicode_Check(kind) && PyUnicode_CompareWithASCIIString(kind, "scalar") == 0;
     Py_XDECREF(kind);
-    if (ndarray == NULL || !is_scalar) return ndarray;
+    if (!is_scalar) return ndarray;
     return PyArray_Return((PyArrayObject *)ndarray); /* takes the reference */
 }
 

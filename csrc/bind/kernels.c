@@ -169,7 +169,7 @@ static PyObject *kernels_scalar(PyObject *module, PyObject *args, PyObject *keyw
     Single single;
 
     if (PyErr_Occurred()) return NULL;
-    if (keywords != NULL) dtype = PyDict_GetItemString(keywords, "dtype");
+    if (keywords != NULL && graph_find_item(keywords, "dtype", &dtype) < 0) return NULL;
     if (dtype == Py_None) dtype = NULL;
     if (scalar < 0) return PyErr_Format(PyExc_ValueError, "%R is not the name of an elementwise operation", name == NULL ? Py_None : name);
     if (!scalar_accepts(scalar, (int)PyTuple_GET_SIZE(args) - 1)) return PyErr_Format(PyExc_TypeError, "%s does not take %zd arrays", text, PyTuple_GET_SIZE(args) - 1);

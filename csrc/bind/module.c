@@ -30,6 +30,8 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(bind->waiting);
     Py_VISIT(bind->in_use_changed);
     Py_VISIT(bind->methods);
+    Py_VISIT(bind->acquire);
+    Py_VISIT(bind->release);
     return graph_state_traverse(&core_state_get(module)->graph, visit, arg);
 }
 
@@ -48,6 +50,8 @@ static int core_clear(PyObject *module)
     Py_CLEAR(bind->waiting);
     Py_CLEAR(bind->in_use_changed);
     Py_CLEAR(bind->methods);
+    Py_CLEAR(bind->acquire);
+    Py_CLEAR(bind->release);
     graph_state_clear(&core_state_get(module)->graph);
     return 0;
 }

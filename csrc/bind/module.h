@@ -16,6 +16,7 @@ typedef struct BindState {
     PyObject *in_use;                                 /* dict: address of a bit generator -> ident of the thread whose call has it */
     PyObject *waiting;                                /* dict: ident of a thread -> tuple of addresses that it waits for */
     PyObject *in_use_changed;                         /* threading.Condition: told when something leaves in_use while somebody waits */
+    PyObject *acquire, *release;                      /* interned, so that giving a lock back needs no memory */
     PyObject *methods;                                /* dict: distribution -> function(np, rng, size, parameters...) */
     Dists dists;                                      /* the running NumPy's functions */
 } BindState;

@@ -69,6 +69,7 @@ Handle *streams_add_handle(Call *call, PyObject *generator)
         if (!PyErr_Occurred()) PyErr_NoMemory();
         return NULL;
     }
+    handle->state = call->state;
     handle->generator = Py_NewRef(generator);
     handle->owner = -1;
     if (describe_handle(call->state, handle) < 0) {
@@ -188,7 +189,7 @@ static int refuse_use(Call *call, Py_ssize_t i, const char *why)
 static int wait_for_change(Call *call, PyObject *keys, PyObject *me)
 {
     BindState *state = call->state;
-    PyObject *user, *answer = PyObject_CallMethod(state->in_use_changed, "acquire", NULL);
+    PyObject *user, *answer = PyObject_CallMethodNoArgs(state->in_use_changed, state->acquire);
     Py_ssize_t i;
     int result = -1;
 
@@ -209,7 +210,7 @@ done: {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     if (PyDict_DelItem(state->waiting, me) < 0) PyErr_Clear(); /* it was never added */
-    answer = PyObject_CallMethod(state->in_use_changed, "release", NULL);
+    answer = PyObject_CallMethodNoArgs(state->in_use_changed, state->release);
     Py_XDECREF(answer);
     if (type != NULL) PyErr_Restore(type, value, traceback);
     else if (answer == NULL) result = -1;
@@ -295,7 +296,7 @@ static void release_lock(Handle *handle)
     if (!handle->is_locked) return;
     PyErr_Fetch(&type, &value, &traceback);
     handle->is_locked = false;
-    answer = PyObject_CallMethod(handle->lock, "release", NULL);
+    answer = PyObject_CallMethodNoArgs(handle->lock, handle->state->release);
     if (answer == NULL) PyErr_WriteUnraisable(handle->lock);
     Py_XDECREF(answer);
     PyErr_Restore(type, value, traceback);
@@ -303,7 +304,7 @@ static void release_lock(Handle *handle)
 
 static int take_lock(Handle *handle)
 {
-    PyObject *answer = PyObject_CallMethod(handle->lock, "acquire", NULL);
+    PyObject *answer = PyObject_CallMethodNoArgs(handle->lock, handle->state->acquire);
 
     Py_XDECREF(answer);
     handle->is_locked = answer != NULL;

@@ -51,10 +51,10 @@ static void trace_loop(Thunk *thunk, const Loop *loop, bool *destroyed)
 static int trace_call(Thunk *thunk, const Instr *instr, bool *destroyed)
 {
     PyObject *node = PyList_GET_ITEM(thunk->lowered.calls, (Py_ssize_t)instr_aux(thunk->lowered.program, instr)[0]), *key, *inputs;
-    PyObject *map = PyObject_GetAttrString(((Apply *)node)->op, "destroy_map");
+    PyObject *map; /* NULL: an Op of a foreign class that does not say */
     Py_ssize_t position = 0;
 
-    if (map == NULL) PyErr_Clear(); /* an Op of a foreign class that does not say */
+    if (graph_lookup_attr(((Apply *)node)->op, "destroy_map", &map) < 0) return -1;
     while (map != NULL && PyDict_Check(map) && PyDict_Next(map, &position, &key, &inputs)) {
         for (int32_t i = 0; i < instr->n_src; i++) {
             PyObject *number = PyLong_FromLong(i);

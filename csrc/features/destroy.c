@@ -57,8 +57,8 @@ static int tolerates(PyObject *op, const char *name, Py_ssize_t destroyed, Py_ss
     PyObject *pairs;
     int found = graph_lookup_attr(op, name, &pairs);
     if (found <= 0) return found;
-    PyObject *pair = Py_BuildValue("(nn)", destroyed, other), *list = PySequence_List(pairs);
-    found = pair && list ? 0 : -1;
+    PyObject *pair = Py_BuildValue("(nn)", destroyed, other), *list = pair ? PySequence_List(pairs) : NULL;
+    found = list ? 0 : -1;
     for (Py_ssize_t k = 0; found == 0 && k < PyList_GET_SIZE(list); k++) {
         PyObject *item = PySequence_Tuple(PyList_GET_ITEM(list, k));
         found = item ? PyObject_RichCompareBool(item, pair, Py_EQ) : -1;

@@ -208,7 +208,8 @@ static PyObject *feature_setstate(PyObject *self, PyObject *values)
         PyErr_Format(PyExc_TypeError, "a Feature's state is a dict, not %R", values);
         return NULL;
     }
-    PyObject *value = PyDict_GetItemString(values, "value"), *attributes = PyDict_GetItemString(values, "attributes");
+    PyObject *value, *attributes;
+    if (graph_find_item(values, "value", &value) < 0 || graph_find_item(values, "attributes", &attributes) < 0) return NULL;
     if (value && value != Py_None) Py_XSETREF(as_feature(self)->value, Py_NewRef(value));
     if (attributes && attributes != Py_None) {
         PyObject *dict = PyObject_GenericGetDict(self, NULL);

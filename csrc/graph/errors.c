@@ -36,7 +36,8 @@ PyObject *origin_here(GraphState *state)
         if (own <= 0) return origin;
         frame = back;
     }
-    return Py_NewRef(Py_None);
+    /* A frame object may be made on demand, for which there may be no memory. */
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 /* Owned: the source line, or an empty str. */
@@ -82,7 +83,8 @@ void raise_missing_input(GraphState *state, PyObject *stolen_text, PyObject *var
 /* MissingInputError(*texts, variable=None): the texts by line, then where the variable was made. */
 static int missing_input_init(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    PyObject *variable = kwargs ? PyDict_GetItemString(kwargs, "variable") : NULL;
+    PyObject *variable = NULL;
+    if (kwargs && graph_find_item(kwargs, "variable", &variable) < 0) return -1;
     if (kwargs && PyDict_GET_SIZE(kwargs) != (variable ? 1 : 0)) {
         PyErr_SetString(PyExc_TypeError, "MissingInputError takes texts and variable=");
         return -1;

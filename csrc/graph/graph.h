@@ -170,6 +170,8 @@ PyObject *graph_order(GraphState *state, PyObject *inputs, PyObject *outputs, Py
 PyObject *graph_io_toposort(GraphState *state, PyObject *inputs, PyObject *outputs);
 /* 1 and an owned *value; 0 and NULL when there is no such attribute; -1 with another exception. */
 int graph_lookup_attr(PyObject *object, const char *name, PyObject **value);
+/* 1 with *value lent, 0 with NULL, or -1: a dict's item. (PyDict_GetItemString takes a failure for an item that is not there.) */
+int graph_find_item(PyObject *dict, const char *name, PyObject **value);
 /* The exception that is set, taken out of the thread's state (owned; NULL when none is set), and put back (stolen; NULL is fine). */
 PyObject *graph_error_take(void);
 void graph_error_give(PyObject *stolen_error);

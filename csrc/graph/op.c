@@ -113,8 +113,9 @@ static PyObject *op_call(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!state) return NULL;
     if (kwargs) {
         if (!(others = PyDict_Copy(kwargs))) goto done;
-        PyObject *flag = PyDict_GetItemString(others, "return_list");
-        if (flag && ((return_list = PyObject_IsTrue(flag)) < 0 || PyDict_DelItemString(others, "return_list") < 0)) goto done;
+        PyObject *flag;
+        int found = graph_find_item(others, "return_list", &flag);
+        if (found < 0 || (found && ((return_list = PyObject_IsTrue(flag)) < 0 || PyDict_DelItemString(others, "return_list") < 0))) goto done;
     }
     if (!(method = PyObject_GetAttrString(self, "make_node")) || !(node = PyObject_Call(method, args, others))) goto done;
     if (!is_apply(state, node)) {
@@ -292,9 +293,9 @@ static PyObject *op_make_thunk(PyObject *self, PyObject *args, PyObject *kwargs)
     static char *keywords[] = {"node", "storage_map", "compute_map", "no_recycling", "impl", NULL};
     PyObject *node, *storage, *computed, *no_recycling = Py_None, *impl = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OO:make_thunk", keywords, &node, &storage, &computed, &no_recycling, &impl)) return NULL;
-    PyObject *method = PyObject_GetAttrString(self, "prepare_node"), *positional = PyTuple_Pack(1, node);
-    PyObject *named = Py_BuildValue("{sOsOss}", "storage_map", storage, "compute_map", computed, "impl", "py");
-    PyObject *prepared = method && positional && named ? PyObject_Call(method, positional, named) : NULL;
+    PyObject *method = PyObject_GetAttrString(self, "prepare_node"), *positional = method ? PyTuple_Pack(1, node) : NULL;
+    PyObject *named = positional == NULL ? NULL : Py_BuildValue("{sOsOss}", "storage_map", storage, "compute_map", computed, "impl", "py");
+    PyObject *prepared = named ? PyObject_Call(method, positional, named) : NULL;
     Py_XDECREF(named);
     Py_XDECREF(positional);
     Py_XDECREF(method);

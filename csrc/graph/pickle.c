@@ -31,7 +31,9 @@ static PyObject *newobj_function(void)
 static PyObject *plain_attributes(PyObject *dict)
 {
     PyObject *copy = dict ? PyDict_Copy(dict) : PyDict_New();
-    if (copy && PyDict_GetItemString(copy, "_fn_cache") && PyDict_DelItemString(copy, "_fn_cache") < 0) Py_CLEAR(copy);
+    PyObject *made;
+    int found = copy ? graph_find_item(copy, "_fn_cache", &made) : -1;
+    if (found < 0 || (found && PyDict_DelItemString(copy, "_fn_cache") < 0)) Py_CLEAR(copy);
     return copy;
 }
 
@@ -74,10 +76,12 @@ static PyObject *variable_reduce(PyObject *self, PyObject *unused)
     return result;
 }
 
-static void take(PyObject *values, const char *key, PyObject **place)
+static int take(PyObject *values, const char *key, PyObject **place)
 {
-    PyObject *value = PyDict_GetItemString(values, key);
-    if (value) Py_XSETREF(*place, Py_NewRef(value));
+    PyObject *value;
+    int found = graph_find_item(values, key, &value);
+    if (found > 0) Py_XSETREF(*place, Py_NewRef(value));
+    return found < 0 ? -1 : 0;
 }
 
 static int add_attributes(PyObject *self, PyObject *attributes)
@@ -89,6 +93,12 @@ static int add_attributes(PyObject *self, PyObject *attributes)
     return status;
 }
 
+static int take_attributes(PyObject *self, PyObject *values)
+{
+    PyObject *attributes;
+    return graph_find_item(values, "attributes", &attributes) < 0 ? -1 : add_attributes(self, attributes);
+}
+
 static PyObject *variable_setstate(PyObject *self, PyObject *values)
 {
     GraphState *state = graph_state_of(self);
@@ -98,16 +108,14 @@ static PyObject *variable_setstate(PyObject *self, PyObject *values)
         return NULL;
     }
     Variable *variable = as_variable(self);
-    take(values, "type", &variable->type);
-    take(values, "name", &variable->name);
-    take(values, "origin", &variable->origin);
-    take(values, "tag", &variable->tag);
-    if (is_constant(state, self)) take(values, "data", &((Constant *)self)->data);
-    if (PyObject_TypeCheck(self, state->SharedVariable)) {
-        take(values, "container", &((SharedVariable *)self)->container);
-        take(values, "default_update", &((SharedVariable *)self)->default_update);
-    }
-    if (add_attributes(self, PyDict_GetItemString(values, "attributes")) < 0) return NULL;
+    if (take(values, "type", &variable->type) < 0 || take(values, "name", &variable->name) < 0 || take(values, "origin", &variable->origin) < 0 ||
+        take(values, "tag", &variable->tag) < 0)
+        return NULL;
+    if (is_constant(state, self) && take(values, "data", &((Constant *)self)->data) < 0) return NULL;
+    if (PyObject_TypeCheck(self, state->SharedVariable) &&
+        (take(values, "container", &((SharedVariable *)self)->container) < 0 || take(values, "default_update", &((SharedVariable *)self)->default_update) < 0))
+        return NULL;
+    if (take_attributes(self, values) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -273,10 +281,8 @@ static PyObject *fgraph_setstate(PyObject *self, PyObject *values)
         PyErr_Format(PyExc_TypeError, "a FunctionGraph's state is a dict, not %R", values);
         return NULL;
     }
-    take(values, "name", &graph->name);
-    take(values, "profile", &graph->profile);
-    take(values, "vetoes", &graph->vetoes);
-    if (add_attributes(self, PyDict_GetItemString(values, "attributes")) < 0) return NULL;
+    if (take(values, "name", &graph->name) < 0 || take(values, "profile", &graph->profile) < 0 || take(values, "vetoes", &graph->vetoes) < 0) return NULL;
+    if (take_attributes(self, values) < 0) return NULL;
     Py_RETURN_NONE;
 }
 

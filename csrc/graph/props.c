@@ -132,9 +132,9 @@ static PyTypeObject *native_base(GraphState *state, PyTypeObject *cls)
 /* Gives the class the native method when it has none of its own but would inherit another one's. */
 static int take_native(PyTypeObject *cls, PyTypeObject *base, PyObject *own, const char *name, const char *unless_own)
 {
-    PyObject *mine = PyDict_GetItemString(own, name);
-    bool has_own = mine && !(mine == Py_None && unless_own && PyDict_GetItemString(own, unless_own));
-    if (has_own) return 0;
+    PyObject *mine, *other = NULL;
+    if (graph_find_item(own, name, &mine) < 0 || (unless_own && graph_find_item(own, unless_own, &other) < 0)) return -1;
+    if (mine && !(mine == Py_None && other)) return 0;
     PyObject *native = PyObject_GetAttrString((PyObject *)base, name), *current = native ? PyObject_GetAttrString((PyObject *)cls, name) : NULL;
     int status = -1;
     if (current) status = current == native ? 0 : PyObject_SetAttrString((PyObject *)cls, name, native);

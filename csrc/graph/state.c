@@ -31,6 +31,15 @@ int graph_lookup_attr(PyObject *object, const char *name, PyObject **value)
     return 0;
 }
 
+int graph_find_item(PyObject *dict, const char *name, PyObject **value)
+{
+    PyObject *key = PyUnicode_FromString(name);
+    *value = key ? PyDict_GetItemWithError(dict, key) : NULL;
+    Py_XDECREF(key);
+    if (*value) return 1;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 PyObject *graph_error_take(void)
 {
 #if PY_VERSION_HEX >= 0x030C0000

@@ -159,8 +159,8 @@ static PyObject *variable_richcompare(PyObject *self, PyObject *other, int compa
 {
     static const char *const names[] = {"__lt__", "__le__", NULL, NULL, "__gt__", "__ge__"};
     if (compare == Py_EQ || compare == Py_NE) return PyBaseObject_Type.tp_richcompare(self, other, compare);
-    PyObject *message = PyUnicode_FromFormat("Subclasses of Variable must provide %s", names[compare]), *name = PyType_GetName(Py_TYPE(self));
-    PyObject *args = message && name ? PyTuple_Pack(2, message, name) : NULL;
+    PyObject *message = PyUnicode_FromFormat("Subclasses of Variable must provide %s", names[compare]), *name = message ? PyType_GetName(Py_TYPE(self)) : NULL;
+    PyObject *args = name ? PyTuple_Pack(2, message, name) : NULL;
     if (args) PyErr_SetObject(PyExc_NotImplementedError, args);
     Py_XDECREF(args);
     Py_XDECREF(name);
@@ -201,7 +201,8 @@ static PyObject *variable_clone(PyObject *self, PyObject *args, PyObject *kwargs
     if (!PyArg_ParseTuple(args, ":clone")) return NULL;
     GraphState *state = graph_state_of(self);
     if (!state) return NULL;
-    PyObject *name = kwargs ? PyDict_GetItemString(kwargs, "name") : NULL;
+    PyObject *name = NULL;
+    if (kwargs && graph_find_item(kwargs, "name", &name) < 0) return NULL;
     bool has_others = kwargs && PyDict_GET_SIZE(kwargs) > (name ? 1 : 0);
     if (!name) name = as_variable(self)->name;
     if (check_name(name) < 0) return NULL;

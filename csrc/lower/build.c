@@ -218,8 +218,8 @@ int32_t build_temporary(Builder *builder, DType dtype, int ndim)
 /* Owned: a C-contiguous native copy of the data in that dtype. */
 static PyObject *new_ndarray(Builder *builder, PyObject *data, DType dtype)
 {
-    PyObject *args = PyTuple_Pack(1, data), *keywords = Py_BuildValue("{s:s,s:s}", "dtype", dtype_name(dtype), "order", "C");
-    PyObject *ndarray = args && keywords ? PyObject_Call(builder->new_array, args, keywords) : NULL;
+    PyObject *args = PyTuple_Pack(1, data), *keywords = args ? Py_BuildValue("{s:s,s:s}", "dtype", dtype_name(dtype), "order", "C") : NULL;
+    PyObject *ndarray = keywords ? PyObject_Call(builder->new_array, args, keywords) : NULL;
 
     Py_XDECREF(args);
     Py_XDECREF(keywords);

@@ -71,8 +71,8 @@ static int overrides_native(PyTypeObject *type)
         if (foreign < 0) result = -1;
         if (foreign != 1 || dict == NULL) break;
         for (size_t k = 0; result == 0 && k < sizeof(names) / sizeof(names[0]); k++) {
-            PyObject *own = PyDict_GetItemString(dict, names[k]);
-            if (own != NULL) result = 1;
+            PyObject *own;
+            result = graph_find_item(dict, names[k], &own);
         }
     }
     Py_DECREF(mro);

@@ -240,8 +240,8 @@ static int64_t count_taps(PyObject *slices)
 /* Owned: the tuples of taps of both kinds of states, in order. */
 static PyObject *read_taps(ScanBuild *build)
 {
-    PyObject *several = PyObject_GetAttrString(build->info, "mit_sot_in_slices"), *one = PyObject_GetAttrString(build->info, "sit_sot_in_slices");
-    PyObject *both = several && one ? PySequence_Concat(several, one) : NULL, *slices = both ? PySequence_Tuple(both) : NULL;
+    PyObject *several = PyObject_GetAttrString(build->info, "mit_sot_in_slices"), *one = several ? PyObject_GetAttrString(build->info, "sit_sot_in_slices") : NULL;
+    PyObject *both = one ? PySequence_Concat(several, one) : NULL, *slices = both ? PySequence_Tuple(both) : NULL;
 
     Py_XDECREF(several);
     Py_XDECREF(one);

@@ -126,7 +126,8 @@ static int verify_after(FunctionGraph *graph, const char *name)
 
 static int add_count(PyObject *counts, const char *name, Py_ssize_t n_changes)
 {
-    PyObject *before = PyDict_GetItemString(counts, name);
+    PyObject *before;
+    if (graph_find_item(counts, name, &before) < 0) return -1;
     PyObject *total = PyLong_FromSsize_t(n_changes + (before == NULL ? 0 : PyLong_AsSsize_t(before)));
     int result = total == NULL ? -1 : PyDict_SetItemString(counts, name, total);
     Py_XDECREF(total);

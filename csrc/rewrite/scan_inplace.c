@@ -163,8 +163,8 @@ static int choose(InplaceLoop *loop, int heir_turn)
 
 static int add_entry(PyObject *map, const ScanLayout *layout, Py_ssize_t output)
 {
-    PyObject *key = PyLong_FromSsize_t(output), *value = Py_BuildValue("[n]", scan_outer_input_of_output(layout, output));
-    int result = key == NULL || value == NULL ? -1 : PyDict_SetItem(map, key, value);
+    PyObject *key = PyLong_FromSsize_t(output), *value = key ? Py_BuildValue("[n]", scan_outer_input_of_output(layout, output)) : NULL;
+    int result = value == NULL ? -1 : PyDict_SetItem(map, key, value);
     Py_XDECREF(value);
     Py_XDECREF(key);
     return result;
