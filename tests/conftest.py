@@ -1,6 +1,7 @@
 """What every test gets: the core's graph verifier switched on, the configuration put back, and a way to run scripts apart."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -28,6 +29,14 @@ def verified_and_isolated():
     yield
     pyscan.config.restore(saved)
     pyscan._core.set_verify(before)
+
+
+@pytest.fixture
+def ctrl_c():
+    """SIGINT raises KeyboardInterrupt, here and in processes started from here, even where the tests run in a background job."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

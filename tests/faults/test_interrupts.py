@@ -20,7 +20,7 @@ def interrupt_after(seconds):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("body", ["many short steps", "one long step"])
-def test_ctrl_c_stops_a_loop_and_nothing_has_changed(body):
+def test_ctrl_c_stops_a_loop_and_nothing_has_changed(body, ctrl_c):
     stream = at.random.RandomStream(23)
     n, size = (10**9, None) if body == "many short steps" else (1, (3 * 10**7,))
     out, updates = pyscan.scan(lambda: at.sum(stream.normal(size=size)), n_steps=at.as_tensor_variable(n) * at.lscalar("k"))

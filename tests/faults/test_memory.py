@@ -89,3 +89,54 @@ def test_nothing_is_allocated_in_the_steps():
         return len(failures_of(lambda: f(np.zeros(3)), prepare=lambda: ()))
 
     assert allocations(1000) == allocations(10)
+
+
+PYTHONS_OWN_ALLOCATIONS = """
+import gc, sys
+import _testcapi
+import numpy as np
+import pyscan, pyscan.tensor as at
+
+def compile_script():
+    stream = at.random.RandomStream(23)
+    out, updates = pyscan.scan(lambda: stream.normal(), n_steps=10, strict=True)
+    return pyscan.function([], out, updates=updates, mode="FAST_RUN")
+
+expected = np.random.default_rng(np.random.SeedSequence(23).spawn(1)[0]).normal(size=10)
+step, n_failures, foreign = int(sys.argv[1]), 0, []
+compile_script()()
+# A function of plain Python that finds no memory for its frame crashes 3.12 and 3.13: there, only the call, which is all C.
+for task in ("call", "compile") if sys.version_info < (3, 12) else ("call",):
+    k, n_passed = 0, 0
+    while n_passed < 2:
+        f = compile_script()
+        gc.disable()
+        try:
+            _testcapi.set_nomemory(k, k + 1)
+            try:
+                f() if task == "call" else compile_script()
+            finally:
+                _testcapi.remove_mem_hooks()
+            n_passed += 1
+        except MemoryError:
+            n_passed, n_failures = 0, n_failures + 1
+        except Exception as error:  # Python's import and NumPy's locks have errors of their own in store
+            n_passed = 0
+            if task == "call" or "pyscan._core" in str(error) or "Variable" in str(error):
+                foreign.append((task, k, repr(error)))
+        gc.enable()
+        if task == "call" and n_passed == 0:
+            np.testing.assert_array_equal(f(), expected)
+        k += 1 if task == "call" else step
+np.testing.assert_array_equal(compile_script()(), expected)
+assert n_failures > 10 and not foreign, (n_failures, foreign)
+print("done")
+"""
+
+
+def test_where_pythons_own_allocations_fail_the_core_raises_memory_error(run_python):
+    """Every object that the call makes, and every seventh of the compilation, in a process of its own."""
+    pytest.importorskip("_testcapi")
+    done = run_python("-c", PYTHONS_OWN_ALLOCATIONS, "7")
+    assert done.returncode == 0 and done.stdout.endswith("done\n"), done.stderr[-3000:]
+    assert "_thread" not in done.stderr, "a lock could not be given back:\n" + done.stderr

@@ -95,7 +95,7 @@ def test_a_script_that_is_not_there_is_reported_as_by_python(run_python, tmp_pat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_an_interrupt_ends_the_process_as_it_ends_python(script, run_python):
+def test_an_interrupt_ends_the_process_as_it_ends_python(script, run_python, ctrl_c):
     path = script("import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
     import pyscan
     from pathlib import Path
