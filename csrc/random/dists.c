@@ -16,7 +16,8 @@ typedef struct DistRow {
 } DistRow;
 
 static const DistRow rows[N_DISTS] = {
-#define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, symbol, symbol2, checker, checks, words, method, doc) \
+#define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, symbol, symbol2, checker, checks, words, method, \
+             legacy, regimes, doc) \
     {name, SOURCE_##source, kinds, ndim_supp, dtype, params, {symbol, symbol2}, method, doc},
 #include "random/dists.def"
 #undef DIST
