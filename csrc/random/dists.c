@@ -64,5 +64,5 @@ bool dists_have(const Dists *dists, int dist)
             return false;
         }
     }
-    return true;
+    return !dists->use_method[dist];
 }

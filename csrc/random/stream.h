@@ -56,8 +56,14 @@ typedef enum Dist {
     N_DISTS
 } Dist;
 
-/* The running NumPy's functions, by distribution; NULL: draw by the generator's method. */
-typedef struct Dists { void *functions[N_DISTS][2]; } Dists;
+/* How each distribution is drawn: by NumPy's functions (NULL: not found), or by the generator's method where these were
+ * not found to draw the same. Whatever draws natively asks dists_have first; whatever draws by inlined code instead of the
+ * functions asks no_fast too. bind decides at the first use of a distribution. */
+typedef struct Dists {
+    void *functions[N_DISTS][2];
+    bool use_method[N_DISTS];
+    bool no_fast[N_DISTS]; /* only through `functions` */
+} Dists;
 
 /* Lookups in dists.def, which says what the columns mean. */
 const char *dist_name(int dist);
@@ -73,7 +79,7 @@ bool dist_is_composed(int dist);          /* ours over NumPy's draws, not one Ge
 const char *dist_method(int dist);        /* a Python expression of np, rng, size and the parameters' names */
 const char *dist_doc(int dist);
 const char *dist_symbol(int dist, int i); /* what to look up for Dists.functions[dist][i], i of 0 and 1; "" for none */
-/* Whether all that the distribution needs was found; else it must be drawn by the generator's methods. */
+/* Whether all that the distribution needs was found, and it may be used; else it must be drawn by the generator's methods. */
 bool dists_have(const Dists *dists, int dist);
 
 #endif

@@ -142,7 +142,7 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
     int32_t n_params = step->instr->n_src - 1;
     Stream *stream = frame->pointers[step->src[0]];
 
-    if (stream->by_method || dists->functions[dist][0] == NULL) {
+    if (stream->by_method || !dists_have(dists, dist)) {
         return run_draw(frame, step, run);
     }
     stream = choose_stream(frame, step, run);
@@ -163,5 +163,5 @@ void arm_draw(Step *step, Stream *stream, const VmHost *host)
     step->function = host->dists.functions[step->instr->fn][0];
     step->bitgen = stream->bitgen;
     step->memo = &stream->binomial;
-    step->code = stream->by_method || step->function == NULL ? STEP_DRAW : step->quick;
+    step->code = stream->by_method || !dists_have(&host->dists, step->instr->fn) ? STEP_DRAW : step->quick;
 }

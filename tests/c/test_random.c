@@ -45,6 +45,8 @@ static void a_distribution_is_had_when_all_its_symbols_were_found(void)
     rig.dists.functions[DIST_BETA][0] = NULL;
     CHECK(dists_have(&rig.dists, DIST_NORMAL) && !dists_have(&rig.dists, DIST_BETA));
     CHECK(dists_have(&rig.dists, DIST_CATEGORICAL)); /* needs none */
+    rig.dists.use_method[DIST_CATEGORICAL] = true;
+    CHECK(!dists_have(&rig.dists, DIST_CATEGORICAL) && dists_have(&rig.dists, DIST_NORMAL));
 }
 
 /* ---- streams ---- */
