@@ -25,11 +25,13 @@ from pyscan.scan_arguments import (
     read_sequences,
     sequence_taps,
 )
+from pyscan.scan_guard import Draw, next_number, repeated_draws, warn_of
 from pyscan.scan_op import Scan, ScanInfo
 from pyscan.scan_step import StepResult, check_states, closures, read_result, shared_use, until, widen
 from pyscan.sharedvalue import collect_new_shareds
 from pyscan.tensor.basic import as_tensor_variable, cast, join, ones, switch, zeros
 from pyscan.tensor.math import ceil, eq
+from pyscan.tensor.random import RandomType
 from pyscan.tensor.shape import shape_padleft, unbroadcast
 from pyscan.tensor.subtensor import set_subtensor
 from pyscan.tensor.type import TensorType
@@ -53,6 +55,7 @@ class _Loop:
     hidden: list[SharedVariable] = field(default_factory=list)  # tensors with an update: sit-sots that the user does not see
     carried: list[SharedVariable] = field(default_factory=list)  # generators with an update
     fixed: list[Variable] = field(default_factory=list)  # non-sequences
+    repeated: list[Draw] = field(default_factory=list)  # random variables that give the same number in every step
 
     @property
     def tensors(self):
@@ -65,22 +68,26 @@ class _Loop:
     def results(self, states):
         return [self.result.outputs[state.position] for state in states]
 
-    def find_inputs(self, given, local, strict):
-        """Finds what a step uses: fills `hidden`, `carried` and `fixed`; returns the updates of the shared variables that the loop
-        carries. `given` are the non-sequences, `local` the shared variables that `fn` made."""
+    def find_inputs(self, given, local, strict, first):
+        """Finds what a step uses: fills `hidden`, `carried`, `fixed` and `repeated`; returns the updates of the shared variables that
+        the loop carries. `given` are the non-sequences, `local` the shared variables that `fn` made; the variables that it made have
+        numbers from `first` on."""
         computed = self.result.outputs + ([] if self.result.condition is None else [self.result.condition])
         known = {tap.inner for tap in self.sequences} | {variable for state in self.states for variable in state.inner}
         fixed = list(dict.fromkeys(v for v in given if not isinstance(v, (SharedVariable, Constant))))
         fixed += closures(computed, known.union(fixed))
         use = shared_use(computed, self.result.updates, known.union(fixed), local)
-        fixed += closures(list(use.updates.values()), known.union(fixed))
+        fixed += closures(list(use.copies.values()), known.union(fixed))
+        handed_on = {state.inner[0]: self.result.outputs[state.position] for state in self.generators}
+        handed_on.update((shared, value) for shared, value in use.updates.items() if isinstance(shared.type, RandomType))
+        self.repeated = repeated_draws(handed_on, [*computed, *use.updates.values()], known.union(given), first)
         for shared in use.updates:
             # The update belongs to what scan returns: left on the variable, it would bring variables of the step into a function.
             if shared in local and shared.default_update is not None:
                 shared.default_update = None
             (self.hidden if isinstance(shared.type, TensorType) else self.carried).append(shared)
         self.fixed = [s for s in use.shared if s not in use.updates and (not strict or s in given)] + fixed
-        return use.updates
+        return use.copies
 
     def inner_outputs(self, updates):
         """What a step computes, in the order of the Scan's inner outputs."""
@@ -166,15 +173,17 @@ def _order_states(states):
 
 
 def _call(fn, sequences, states, non_sequences, is_one_step):
-    """Calls `fn` on the variables (for one step: on the values) and reads what it returned."""
+    """Calls `fn` on the variables (for one step: on the values) and reads what it returned; with the shared variables that it made,
+    and the number from which on variables are its own."""
     if is_one_step:
         taps = [sequence.first for sequence in sequences] + [value for state in states for value in state.first]
         taps = [_as_node_input(value) for value in taps]
     else:
         taps = [sequence.inner for sequence in sequences] + [value for state in states for value in state.inner]
+    first = next_number()
     with collect_new_shareds() as local:
         returned = fn(*taps, *non_sequences)
-    return read_result(returned), set(local)
+    return read_result(returned), set(local), first
 
 
 def _cut_sequences(sequences, n_steps, go_backwards):
@@ -269,7 +278,7 @@ def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, str
     taps, n_steps = _cut_sequences(sequences, n_steps, go_backwards)
     states = [make_state(i, initial, back, n_steps) for i, (initial, back) in enumerate(infos) if initial is not None]
 
-    result, local = _call(fn, taps, states, given, is_one_step)
+    result, local, first = _call(fn, taps, states, given, is_one_step)
     if is_one_step:
         return _one_step(result, return_list)
 
@@ -280,10 +289,11 @@ def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, str
     loop.paths = [i for i, (initial, _) in enumerate(infos) if initial is None]
     _check_paths(result.outputs, loop.paths)
     check_states(loop.tensors, loop.results(loop.tensors), len(taps))
-    carried = loop.find_inputs(given, local, strict)
+    carried = loop.find_inputs(given, local, strict, first)
 
     op = loop.op(carried, **options)
     outputs, updates = loop.collect(op.make_node(*[_as_node_input(value) for value in loop.outer_inputs()]).outputs)
+    warn_of(loop.repeated, op.name)
     if not return_list and len(outputs) < 2:
         return (outputs[0] if outputs else None), updates
     return outputs, updates

@@ -119,11 +119,12 @@ def _check_update(shared, value):
 @dataclass
 class _SharedUse:
     """The shared variables that a step reads or updates, in the order of a depth-first walk; and the updates of those that
-    the loop carries."""
+    the loop carries, as `fn` wrote them and as copies for the loop."""
 
     stops: set
     shared: list[SharedVariable] = field(default_factory=list)
     updates: dict[SharedVariable, Variable] = field(default_factory=dict)
+    copies: dict[SharedVariable, Variable] = field(default_factory=dict)
     _seen: set = field(default_factory=set)
 
     def walk(self, roots, on_new: Callable[[SharedVariable], None]):
@@ -165,7 +166,7 @@ def shared_use(outputs, updates, given, local) -> _SharedUse:
     # Apart from the outputs, as in Aesara: a draw and its next state are two nodes until the graph is rewritten.
     # What the step is given is not copied, even where it is computed outside.
     _, copies = clone(list(given), list(use.updates.values()), copy_inputs=False)
-    use.updates = dict(zip(use.updates, copies))
+    use.copies = dict(zip(use.updates, copies))
     return use
 
 
@@ -191,7 +192,7 @@ def _remake(outputs, replacements):
     made = dict(replacements)
     for node in io_toposort(list(replacements), outputs):
         if any(variable in made for variable in node.inputs):
-            new = node.op.make_node(*(made.get(variable, variable) for variable in node.inputs))
+            new = node.clone_with_new_inputs([made.get(variable, variable) for variable in node.inputs], strict=False)
             made.update(zip(node.outputs, new.outputs))
     return [made.get(output, output) for output in outputs]
 

@@ -4,6 +4,7 @@ import pytest
 
 import pyscan
 import pyscan.tensor as at
+from pyscan.errors import PyscanWarning
 from pyscan.graph import Apply, Constant, Op
 from pyscan.scan import until
 from pyscan.tensor.random import RandomStream
@@ -261,7 +262,8 @@ def test_vectors_move_only_when_their_lengths_agree_for_certain():
 def test_draws_never_move():
     rng = pyscan.shared(np.random.default_rng(1))
     x0 = at.dscalar("x0")
-    a, _ = pyscan.scan(lambda x: x + at.random.normal(0.0, 1.0, rng=rng), outputs_info=[x0], n_steps=3)
+    with pytest.warns(PyscanWarning, match="repeats in every step"):
+        a, _ = pyscan.scan(lambda x: x + at.random.normal(0.0, 1.0, rng=rng), outputs_info=[x0], n_steps=3)
     node = the_scan(rewritten([x0, rng], [a], *PUSH))
     assert [inner.op.kind for inner in node.op.fgraph.toposort()].count("random") == 1
 
