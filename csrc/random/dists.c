@@ -12,13 +12,13 @@ typedef struct DistRow {
     Source source;
     const char *kinds;
     int ndim_supp;
-    const char *dtype, *params, *symbols[2], *method, *doc;
+    const char *dtype, *params, *symbols[2], *method, *regimes, *doc;
 } DistRow;
 
 static const DistRow rows[N_DISTS] = {
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, symbol, symbol2, checker, checks, words, method, \
              legacy, regimes, doc) \
-    {name, SOURCE_##source, kinds, ndim_supp, dtype, params, {symbol, symbol2}, method, doc},
+    {name, SOURCE_##source, kinds, ndim_supp, dtype, params, {symbol, symbol2}, method, regimes, doc},
 #include "random/dists.def"
 #undef DIST
 };
@@ -52,6 +52,8 @@ const char *dist_params(int dist) { return rows[dist].params; }
 bool dist_is_composed(int dist) { return rows[dist].source == SOURCE_COMPOSED; }
 
 const char *dist_method(int dist) { return rows[dist].method; }
+
+const char *dist_regimes(int dist) { return rows[dist].regimes; }
 
 const char *dist_doc(int dist) { return rows[dist].doc; }
 

@@ -77,6 +77,7 @@ const char *dist_dtype(int dist);         /* "floatX" or "int64" */
 const char *dist_params(int dist);        /* names and defaults, as a Python signature has them */
 bool dist_is_composed(int dist);          /* ours over NumPy's draws, not one Generator method */
 const char *dist_method(int dist);        /* a Python expression of np, rng, size and the parameters' names */
+const char *dist_regimes(int dist);       /* parameters for each branch of the algorithm, as Python text */
 const char *dist_doc(int dist);
 const char *dist_symbol(int dist, int i); /* what to look up for Dists.functions[dist][i], i of 0 and 1; "" for none */
 /* Whether all that the distribution needs was found, and it may be used; else it must be drawn by the generator's methods. */
