@@ -4,6 +4,7 @@ Environment variables: PYSCAN_WERROR=1 makes warnings errors; PYSCAN_SANITIZE=ad
 PYSCAN_TEST_BUILD=1 adds the checks of test builds (graph verifier and program checker at every step).
 """
 import os
+import re
 import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,28 @@ if sys.platform != "win32":
 if os.environ.get("PYSCAN_TEST_BUILD"):
     macros.append(("PYSCAN_TEST_BUILD", "1"))
 
+# NumPy's static library of distributions, for what the running NumPy does not give or gives otherwise (csrc/bind/npyrandom.c).
+numpy_library = os.path.join(os.path.dirname(numpy.__file__), "random", "lib", "libnpyrandom.a")
+if sys.platform != "win32" and os.path.exists(numpy_library):
+    macros.append(("PYSCAN_HAVE_NPYRANDOM", "1"))
+    link_args += ["-Wl,-exported_symbol,_PyInit__core"] if sys.platform == "darwin" else ["-Wl,--exclude-libs,ALL"]
+else:
+    numpy_library = None
+
+
+def list_library(folder):
+    """Writes npyrandom.inc: the functions that the table of distributions asks for and the library has. True when it is new."""
+    with open(os.path.join(here, "csrc", "random", "dists.def")) as file:
+        asked = set(re.findall(r'"(random_\w+)"', file.read()))
+    with open(numpy_library, "rb") as file:
+        found = set(re.findall(rb"(?<!\w)_?(random_\w+)\0", file.read()))
+    text = "".join(f"NPYRANDOM({name})\n" for name in sorted(asked) if name.encode() in found)
+    path = os.path.join(folder, "npyrandom.inc")
+    if os.path.exists(path) and open(path).read() == text:
+        return False
+    with open(path, "w") as file:
+        file.write(text)
+    return True
 
 
 def newest(paths):
@@ -51,6 +74,10 @@ class BuildChanged(build_ext):
         os.makedirs(self.build_temp, exist_ok=True)
         old = open(stamp).read() if os.path.exists(stamp) else ""
         fresh = self.force or old != command
+        if numpy_library is not None:
+            ext.include_dirs.append(self.build_temp)
+            ext.extra_objects.append(numpy_library)
+            fresh = list_library(self.build_temp) or fresh
         headers = newest([*depends, os.path.join(here, "setup.py")])
 
         def compile_changed(sources, output_dir=None, macros=None, include_dirs=None, debug=0, extra_preargs=None, extra_postargs=None,

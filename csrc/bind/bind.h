@@ -163,6 +163,17 @@ void streams_free_handle(Handle *handle);
 /* ---- the vm's host (calls.c) ---- */
 
 void host_fill(VmHost *host, Call *call);
+/* Owned: the function that draws a distribution by the methods of a generator, made from its row of dists.def and kept; it
+ * takes numpy, the generator, the shape of the batch and what the draw takes. */
+PyObject *calls_method(BindState *state, int dist);
+
+/* ---- who draws (selfcheck.c, npyrandom.c) ---- */
+
+int selfcheck_module_exec(PyObject *module);
+/* Decides for each distribution that the program draws, and its loops, how it is drawn, if that was not decided yet. */
+int selfcheck_program(BindState *state, const Program *program);
+/* The function of NumPy's static library with that name, or NULL. */
+void *npyrandom_find(const char *symbol);
 
 /* ---- results (commit.c) ---- */
 

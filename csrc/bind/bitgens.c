@@ -32,7 +32,7 @@ static int find_functions(BindState *state, PyObject *generator_module)
     if (text == NULL) return -1;
     for (int dist = 0; library != NULL && dist < N_DISTS; dist++)
         for (int i = 0; i < 2; i++)
-            if (dist_symbol(dist, i)[0] != '\0') state->dists.functions[dist][i] = dlsym(library, dist_symbol(dist, i));
+            if (dist_symbol(dist, i)[0] != '\0') state->symbols[dist][i] = dlsym(library, dist_symbol(dist, i));
     if (library != NULL) (void)dlclose(library); /* the module itself keeps it loaded */
     return 0;
 }

@@ -100,8 +100,7 @@ static int host_product(void *self, Array *dst, const Array *a, const Array *b, 
 
 /* ---- draws by method ---- */
 
-/* Owned: the function that draws a distribution by the methods of a generator, made from its row of dists.def. */
-static PyObject *find_method(BindState *state, int dist)
+PyObject *calls_method(BindState *state, int dist)
 {
     PyObject *key = PyLong_FromLong(dist), *function, *names = NULL, *source = NULL, *globals = NULL;
 
@@ -207,7 +206,7 @@ static int draw_by_method(Call *call, Frame *frame, const Instr *instr, PyObject
 {
     const Program *program = frame_program(frame);
     int32_t dst = instr_dst(program, instr)[1];
-    PyObject *function = find_method(call->state, instr->fn), *args = function == NULL ? NULL : draw_arguments(frame, instr, generator);
+    PyObject *function = calls_method(call->state, instr->fn), *args = function == NULL ? NULL : draw_arguments(frame, instr, generator);
     PyObject *drawn = args == NULL ? NULL : PyObject_CallObject(function, args), *ndarray = NULL;
     PyObject *what = drawn == NULL ? NULL : PyUnicode_FromFormat("the draw of %s", dist_name(instr->fn));
     int result = -1;

@@ -6,6 +6,9 @@
 #include "graph/graph.h"
 #include "random/stream.h"
 
+/* Who draws a distribution; see selfcheck.c. */
+typedef enum Way { WAY_UNKNOWN, WAY_SYMBOLS, WAY_LIBRARY, WAY_METHOD, N_WAYS } Way;
+
 /* What bind needs of NumPy and keeps between calls. Members are owned. */
 typedef struct BindState {
     PyTypeObject *Thunk;
@@ -18,7 +21,9 @@ typedef struct BindState {
     PyObject *in_use_changed;                         /* threading.Condition: told when something leaves in_use while somebody waits */
     PyObject *acquire, *release;                      /* interned, so that giving a lock back needs no memory */
     PyObject *methods;                                /* dict: distribution -> function(np, rng, size, parameters...) */
-    Dists dists;                                      /* the running NumPy's functions */
+    void *symbols[N_DISTS][2];                        /* the running NumPy's functions, NULL where not found */
+    Way ways[N_DISTS];
+    Dists dists;                                      /* what draws: `ways` carried out */
 } BindState;
 
 typedef struct CoreState {

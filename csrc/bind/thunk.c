@@ -196,6 +196,7 @@ static int fill_thunk(Thunk *thunk, PyObject *args, PyObject *keywords)
     thunk->fgraph = Py_NewRef(fgraph);
     if (updates == NULL || updates == Py_None) updates = none = PyTuple_New(0);
     if (updates == NULL || read_cells(thunk, cells) < 0 || lower_graph((FunctionGraph *)fgraph, &thunk->lowered) < 0) goto done;
+    if (selfcheck_program(&core->bind, thunk->lowered.program) < 0) goto done;
     if (thunk->n_outputs < 0 || thunk->n_outputs > thunk->lowered.program->n_outputs) {
         PyErr_Format(PyExc_ValueError, "%zd outputs are asked of a graph that has %d", thunk->n_outputs, (int)thunk->lowered.program->n_outputs);
         goto done;

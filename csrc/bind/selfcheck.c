@@ -1,0 +1,392 @@
+/* Which way a distribution is drawn: by the functions of the NumPy that runs, by those of NumPy's static library, or by the
+ * generator's own method. A distribution that is not known to be drawn exactly is drawn by the method.
+ *
+ * Decided at the first use, when a thunk with a draw of it is made: pyscan/selfcheck.py tries the ways, best first, and
+ * compares. The draws that it compares are made here, as compiled functions make theirs: a program with a loop of single
+ * draws and a filled draw behind it, run by the vm. Relies on: program, vm, npyrandom.c, bitgens.c. Relied on by: thunk.c. */
+#include "bind/bind.h"
+
+#include <string.h>
+
+#include "bind/numpy_api.h"
+#include "random/draw.h"
+
+/* In the order in which they are tried. */
+static const char *const way_names[N_WAYS] = {"unknown", "symbols", "library", "method"};
+
+static bool is_numpys(const char *symbol) { return strncmp(symbol, "random_", 7) == 0; }
+
+/* Makes the table draw that way. False: there is no such way here. */
+static bool set_way(const BindState *state, Dists *dists, int dist, Way way)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *symbol = dist_symbol(dist, i);
+        dists->functions[dist][i] = way == WAY_LIBRARY && is_numpys(symbol) ? npyrandom_find(symbol) : state->symbols[dist][i];
+    }
+    dists->use_method[dist] = way == WAY_METHOD || way == WAY_UNKNOWN;
+    dists->no_fast[dist] = true;
+    if (way == WAY_LIBRARY && !is_numpys(dist_symbol(dist, 0))) return false; /* as WAY_SYMBOLS */
+    return way == WAY_METHOD || dists_have(dists, dist);
+}
+
+/* ---- a program to try ---- */
+
+/* Inputs: generator, steps, parameters, and the size if there is one. */
+typedef struct Trial {
+    int dist, batch_ndim; /* batch_ndim: of the parameters */
+    Program *program;     /* owned */
+    int32_t stream, n_steps, params[DRAW_MAX_PARAMS], size_value; /* its inputs; no size: -1 */
+    int32_t steps, filled;                                        /* its outputs */
+    int64_t count;                                                /* of a run: the steps, */
+    PyObject *arrays[DRAW_MAX_PARAMS], *size;                     /* owned: the parameters, and the size or NULL */
+    Status status;
+} Trial;
+
+static int32_t add_value(Trial *trial, Program *program, ValueClass value_class, ValueOrigin origin, DType dtype, int ndim)
+{
+    Value value = {.value_class = (uint8_t)value_class, .origin = (uint8_t)origin, .dtype = (uint8_t)dtype, .ndim = (uint8_t)ndim, .index = -1, .storage = -1};
+    return program_add_value(program, value, &trial->status);
+}
+
+static int32_t add_numbers(Trial *trial, Program *program, ValueOrigin origin, DType dtype, int ndim)
+{
+    return add_value(trial, program, ndim == 0 ? VALUE_SCALAR : VALUE_ARRAY, origin, dtype, ndim);
+}
+
+static DType drawn_dtype(const Trial *trial) { return dist_result_kind(trial->dist) == 'd' ? DTYPE_FLOAT64 : DTYPE_INT64; }
+
+/* A draw of batch rank `ndim`, in place: dst becomes the next stream and the draws. */
+static int add_draw(Trial *trial, Program *program, int32_t stream, int32_t size, const int32_t *params, int ndim, int32_t *dst)
+{
+    int32_t src[2 + DRAW_MAX_PARAMS] = {stream, size};
+    int64_t has_size = size >= 0;
+    Instr instr = {.opcode = I_DRAW, .flags = INSTR_INPLACE, .fn = trial->dist, .n_dst = 2, .n_aux = 1, .node = -1};
+
+    instr.dtype = (uint8_t)drawn_dtype(trial);
+    instr.n_src = 1 + (int32_t)has_size + dist_n_params(trial->dist);
+    memcpy(src + 1 + has_size, params, (size_t)dist_n_params(trial->dist) * sizeof(*params));
+    dst[0] = add_value(trial, program, VALUE_STREAM, ORIGIN_COMPUTED, DTYPE_BOOL, 0);
+    dst[1] = add_numbers(trial, program, ORIGIN_COMPUTED, drawn_dtype(trial), ndim + dist_ndim_supp(trial->dist));
+    if (dst[0] < 0 || dst[1] < 0) return -1;
+    return program_add_instr(program, instr, dst, src, &has_size, &trial->status) < 0 ? -1 : 0;
+}
+
+/* The body of a loop that draws once a step. The loop takes it over. */
+static Program *make_body(Trial *trial, LoopCarry *carry, LoopPath *path, LoopFixed *fixed)
+{
+    Program *body = program_new(&trial->status);
+    int32_t params[DRAW_MAX_PARAMS], dst[2];
+
+    if (body == NULL) return NULL;
+    carry->inner_in = add_value(trial, body, VALUE_STREAM, ORIGIN_INPUT, DTYPE_BOOL, 0);
+    if (carry->inner_in < 0) goto fail;
+    for (int i = 0; i < dist_n_params(trial->dist); i++) {
+        const Value *outer = &trial->program->values[trial->params[i]];
+        params[i] = add_numbers(trial, body, ORIGIN_INPUT, (DType)outer->dtype, outer->ndim);
+        if (params[i] < 0) goto fail;
+        fixed[i] = (LoopFixed){trial->params[i], params[i]};
+    }
+    if (add_draw(trial, body, carry->inner_in, -1, params, trial->batch_ndim, dst) < 0) goto fail;
+    carry->inner_out = dst[0];
+    path->inner_out = dst[1];
+    return body;
+fail:
+    program_free(body);
+    return NULL;
+}
+
+/* A loop of n_steps single draws. *stream is moved on. */
+static int add_loop(Trial *trial, int32_t *stream)
+{
+    LoopCarry carry = {.outer_in = *stream, .inplace = true};
+    LoopPath path = {.outer_rows = trial->n_steps};
+    LoopFixed fixed[DRAW_MAX_PARAMS];
+    Loop loop = {.n_steps = trial->n_steps, .until = -1, .n_paths = 1, .n_carries = 1, .n_fixed = dist_n_params(trial->dist),
+                 .paths = &path, .carries = &carry, .fixed = fixed};
+    Instr instr = {.opcode = I_LOOP, .n_aux = 1, .node = -1};
+    int64_t number;
+
+    loop.body = make_body(trial, &carry, &path, fixed);
+    if (loop.body == NULL) return -1;
+    trial->steps = path.outer_out = add_numbers(trial, trial->program, ORIGIN_COMPUTED, drawn_dtype(trial), 1 + trial->batch_ndim + dist_ndim_supp(trial->dist));
+    *stream = carry.outer_out = add_value(trial, trial->program, VALUE_STREAM, ORIGIN_COMPUTED, DTYPE_BOOL, 0);
+    number = path.outer_out < 0 || carry.outer_out < 0 ? -1 : program_add_loop(trial->program, &loop, &trial->status);
+    if (number < 0) {
+        program_free(loop.body);
+        return -1;
+    }
+    return program_add_instr(trial->program, instr, NULL, NULL, &number, &trial->status) < 0 ? -1 : 0;
+}
+
+static int add_inputs(Trial *trial)
+{
+    int32_t inputs[3 + DRAW_MAX_PARAMS], n = 0;
+
+    inputs[n++] = trial->stream = add_value(trial, trial->program, VALUE_STREAM, ORIGIN_INPUT, DTYPE_BOOL, 0);
+    inputs[n++] = trial->n_steps = add_numbers(trial, trial->program, ORIGIN_INPUT, DTYPE_INT64, 0);
+    for (int i = 0; i < dist_n_params(trial->dist); i++) {
+        Array shown;
+        convert_show(trial->arrays[i], &shown);
+        if (shown.ndim - dist_param_ndim(trial->dist, i) > trial->batch_ndim) trial->batch_ndim = shown.ndim - dist_param_ndim(trial->dist, i);
+        inputs[n++] = trial->params[i] = add_numbers(trial, trial->program, ORIGIN_INPUT, shown.dtype, shown.ndim);
+    }
+    if (trial->size != NULL) inputs[n++] = trial->size_value = add_numbers(trial, trial->program, ORIGIN_INPUT, DTYPE_INT64, 1);
+    for (int32_t i = 0; i < n; i++)
+        if (inputs[i] < 0) return -1;
+    return program_set_inputs(trial->program, n, inputs, &trial->status);
+}
+
+static int build_trial(Trial *trial)
+{
+    int32_t outputs[2], dst[2], stream;
+    int ndim;
+
+    trial->program = program_new(&trial->status);
+    if (trial->program == NULL || add_inputs(trial) < 0) return -1;
+    stream = trial->stream;
+    ndim = trial->size == NULL ? trial->batch_ndim : (int)PyArray_SIZE((PyArrayObject *)trial->size);
+    if (add_loop(trial, &stream) < 0 || add_draw(trial, trial->program, stream, trial->size == NULL ? -1 : trial->size_value, trial->params, ndim, dst) < 0) return -1;
+    trial->filled = dst[1];
+    outputs[0] = trial->steps;
+    outputs[1] = trial->filled;
+    if (program_set_outputs(trial->program, 2, outputs, &trial->status) < 0 || program_plan_storage(trial->program, &trial->status) < 0) return -1;
+    return program_check(trial->program, &trial->status);
+}
+
+/* ---- its runs ---- */
+
+static void clear_inputs(Trial *trial)
+{
+    for (int i = 0; i < DRAW_MAX_PARAMS; i++) Py_CLEAR(trial->arrays[i]);
+    Py_CLEAR(trial->size);
+}
+
+/* Owned: an input as the program takes it; ndim -1 stands for any rank. */
+static PyObject *read_array(const Trial *trial, PyObject *value, DType dtype, int ndim)
+{
+    PyObject *what = PyUnicode_FromFormat("an input of a trial of %s", dist_name(trial->dist)), *array = NULL;
+
+    if (what != NULL && ndim < 0) ndim = PyArray_Check(value) ? PyArray_NDIM((PyArrayObject *)value) : 0;
+    if (what != NULL) array = convert_input(value, dtype, ndim, what);
+    Py_XDECREF(what);
+    return array;
+}
+
+/* Reads one run: (n_steps, size, parameters...). The first decides the ranks of the program's inputs. */
+static int read_run(Trial *trial, PyObject *run)
+{
+    int n_params = dist_n_params(trial->dist);
+
+    clear_inputs(trial);
+    if (!PyTuple_Check(run) || PyTuple_GET_SIZE(run) != 2 + n_params) {
+        PyErr_Format(PyExc_TypeError, "a run of %s is (n_steps, size, %d parameters)", dist_name(trial->dist), n_params);
+        return -1;
+    }
+    trial->count = PyLong_AsLongLong(PyTuple_GET_ITEM(run, 0));
+    if (trial->count == -1 && PyErr_Occurred()) return -1;
+    if (PyTuple_GET_ITEM(run, 1) != Py_None && (trial->size = read_array(trial, PyTuple_GET_ITEM(run, 1), DTYPE_INT64, 1)) == NULL) return -1;
+    for (int i = 0; i < n_params; i++) {
+        int ndim = trial->program == NULL ? -1 : trial->program->values[trial->params[i]].ndim;
+        trial->arrays[i] = read_array(trial, PyTuple_GET_ITEM(run, 2 + i), dist_param_kind(trial->dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64, ndim);
+        if (trial->arrays[i] == NULL) return -1;
+    }
+    return 0;
+}
+
+static void show_input(Frame *frame, int32_t value, PyObject *ndarray)
+{
+    Array shown;
+
+    convert_show(ndarray, &shown);
+    if (shown.ndim > 0) *frame_array(frame, value) = shown;
+    else memcpy(frame_scalar(frame, value), shown.data, (size_t)dtype_bytes(shown.dtype));
+}
+
+/* Owned: the single draws and the filled ones. */
+static PyObject *run_once(Trial *trial, Frame *frame, const VmHost *host, Stream *stream)
+{
+    PyObject *steps = NULL, *filled = NULL, *result = NULL;
+
+    if ((trial->size_value >= 0) != (trial->size != NULL)) {
+        PyErr_SetString(PyExc_TypeError, "all runs of a trial have a size, or none");
+        return NULL;
+    }
+    *frame_stream(frame, trial->stream) = stream;
+    memcpy(frame_scalar(frame, trial->n_steps), &trial->count, sizeof(trial->count));
+    for (int i = 0; i < dist_n_params(trial->dist); i++) show_input(frame, trial->params[i], trial->arrays[i]);
+    if (trial->size != NULL) show_input(frame, trial->size_value, trial->size);
+    if (vm_run(frame, host, &trial->status) == 0) {
+        steps = convert_copy(frame_array(frame, trial->steps));
+        filled = steps == NULL ? NULL : convert_copy(frame_array(frame, trial->filled));
+        if (filled != NULL) result = PyTuple_Pack(2, steps, filled);
+    }
+    frame_reset(frame, host, SIZE_MAX);
+    Py_XDECREF(steps);
+    Py_XDECREF(filled);
+    return result;
+}
+
+/* Owned: a list with what each run drew. */
+static PyObject *run_all(Trial *trial, const Dists *dists, Stream *stream, PyObject *runs)
+{
+    VmHost host = {.dists = *dists};
+    Frame *frame = NULL;
+    PyObject *results = PyList_New(0), *drawn;
+    int failed = results == NULL;
+
+    for (Py_ssize_t i = 0; !failed && i < PyList_GET_SIZE(runs); i++) {
+        failed = read_run(trial, PyList_GET_ITEM(runs, i)) < 0 || (trial->program == NULL && build_trial(trial) < 0);
+        if (!failed && frame == NULL) failed = (frame = frame_new(trial->program, &trial->status)) == NULL;
+        drawn = failed ? NULL : run_once(trial, frame, &host, stream);
+        failed = drawn == NULL || PyList_Append(results, drawn) < 0;
+        Py_XDECREF(drawn);
+    }
+    if (frame != NULL) frame_free(frame, &host);
+    if (failed) Py_CLEAR(results);
+    if (failed && !PyErr_Occurred()) (void)errors_raise_plain(&trial->status);
+    return results;
+}
+
+/* Points the stream at a Generator, which must outlive it. */
+static int read_stream(BindState *state, PyObject *generator, Stream *stream)
+{
+    PyObject *bit_generator = bitgens_of(state, generator);
+    const BitClass *class = bit_generator == NULL ? NULL : bitgens_class(state, bit_generator);
+
+    if (class != NULL) stream->bitgen = bitgens_peek(bit_generator);
+    if (class != NULL && class->has_layout) stream->layout = &class->layout;
+    Py_XDECREF(bit_generator);
+    return stream->bitgen == NULL ? -1 : 0;
+}
+
+/* ---- for Python ---- */
+
+static int read_name(const char *name)
+{
+    int dist = dist_from_name(name);
+
+    if (dist < 0) PyErr_Format(PyExc_ValueError, "'%s' is not the name of a distribution", name);
+    return dist;
+}
+
+static int read_way(const char *name)
+{
+    for (int way = WAY_UNKNOWN; way < N_WAYS; way++)
+        if (strcmp(name, way_names[way]) == 0) return way;
+    PyErr_Format(PyExc_ValueError, "'%s' is not a way to draw", name);
+    return -1;
+}
+
+static PyObject *try_draws(PyObject *module, PyObject *args)
+{
+    BindState *state = &core_state_get(module)->bind;
+    Dists dists = state->dists;
+    Trial trial = {.size_value = -1};
+    Stream stream = {0};
+    const char *name, *way_name;
+    PyObject *generator, *runs, *results = NULL;
+    int way;
+
+    if (!PyArg_ParseTuple(args, "ssOO!:try_draws", &name, &way_name, &generator, &PyList_Type, &runs)) return NULL;
+    trial.dist = read_name(name);
+    way = trial.dist < 0 ? -1 : read_way(way_name);
+    if (way < 0) return NULL;
+    if (way == WAY_METHOD || !set_way(state, &dists, trial.dist, (Way)way)) Py_RETURN_NONE;
+    status_clear(&trial.status);
+    if (read_stream(state, generator, &stream) == 0) results = run_all(&trial, &dists, &stream, runs);
+    clear_inputs(&trial);
+    program_free(trial.program);
+    return results;
+}
+
+static PyObject *draw_method(PyObject *module, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    int dist = text == NULL ? -1 : read_name(text);
+
+    return dist < 0 ? NULL : calls_method(&core_state_get(module)->bind, dist);
+}
+
+static PyObject *draw_way(PyObject *module, PyObject *args)
+{
+    BindState *state = &core_state_get(module)->bind;
+    const char *name, *way_name = NULL;
+    int dist, way;
+
+    if (!PyArg_ParseTuple(args, "s|s:draw_way", &name, &way_name)) return NULL;
+    dist = read_name(name);
+    if (dist < 0) return NULL;
+    if (way_name != NULL) {
+        way = read_way(way_name);
+        if (way < 0) return NULL;
+        (void)set_way(state, &state->dists, dist, (Way)way);
+        state->ways[dist] = (Way)way;
+    }
+    return PyUnicode_FromString(way_names[state->ways[dist]]);
+}
+
+#ifdef PYSCAN_TEST_BUILD
+/* Puts a function into the table as if the running NumPy had it; 0 stands for none. The distribution is as never used. */
+static PyObject *put_function(PyObject *module, PyObject *args)
+{
+    BindState *state = &core_state_get(module)->bind;
+    const char *name;
+    unsigned long long address, before;
+    int i, dist;
+
+    if (!PyArg_ParseTuple(args, "siK:_put_function", &name, &i, &address)) return NULL;
+    dist = read_name(name);
+    if (dist < 0) return NULL;
+    if (i < 0 || i > 1) return PyErr_Format(PyExc_IndexError, "a distribution has functions 0 and 1");
+    before = (unsigned long long)(uintptr_t)state->symbols[dist][i];
+    state->symbols[dist][i] = (void *)(uintptr_t)address;
+    state->ways[dist] = WAY_UNKNOWN;
+    (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
+    return PyLong_FromUnsignedLongLong(before);
+}
+#endif
+
+/* ---- first use ---- */
+
+static int settle(BindState *state, int dist)
+{
+    PyObject *selfcheck, *answer;
+
+    if (state->ways[dist] != WAY_UNKNOWN) return 0;
+    selfcheck = PyImport_ImportModule("pyscan.selfcheck");
+    answer = selfcheck == NULL ? NULL : PyObject_CallMethod(selfcheck, "settle", "s", dist_name(dist));
+    Py_XDECREF(selfcheck);
+    Py_XDECREF(answer);
+    return answer == NULL ? -1 : 0;
+}
+
+int selfcheck_program(BindState *state, const Program *program)
+{
+    for (int32_t i = 0; i < program->n_instrs; i++)
+        if (program->instrs[i].opcode == I_DRAW && settle(state, program->instrs[i].fn) < 0) return -1;
+    for (int32_t i = 0; i < program->n_loops; i++)
+        if (selfcheck_program(state, program->loops[i].body) < 0) return -1;
+    return 0;
+}
+
+static PyMethodDef selfcheck_methods[] = {
+    {"try_draws", try_draws, METH_VARARGS,
+     "try_draws(name, way, generator, runs)\n--\n\nDraws from a distribution by that way. A run is (n_steps, size, *params): n_steps single draws by a loop, then\n"
+     "a filled draw of that size (an int64 vector or None). A list of the two arrays of each; None where there is no such way."},
+    {"draw_method", draw_method, METH_O,
+     "draw_method(name)\n--\n\nThe function of np, a generator, the shape of the batch and the parameters by which a generator's own method draws."},
+    {"draw_way", draw_way, METH_VARARGS,
+     "draw_way(name, way=...)\n--\n\nWhich way a distribution is drawn: 'unknown' before its first use, 'symbols', 'library' or 'method'. With a way: sets it."},
+#ifdef PYSCAN_TEST_BUILD
+    {"_put_function", put_function, METH_VARARGS, "_put_function(name, i, address)\n--\n\nReplaces function i of a distribution, which is then as never used. Returns the old address."},
+#endif
+    {NULL, NULL, 0, NULL},
+};
+
+int selfcheck_module_exec(PyObject *module)
+{
+    BindState *state = &core_state_get(module)->bind;
+
+    for (int dist = 0; dist < N_DISTS; dist++) (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
+    return PyModule_AddFunctions(module, selfcheck_methods);
+}

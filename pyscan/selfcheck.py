@@ -1,0 +1,136 @@
+"""Which way each distribution is drawn, found at its first use by comparing draws with the generator's own method.
+
+The core draws by the functions of the NumPy that runs. Nothing promises that a later NumPy keeps them, or that they still
+mean the same, so before a compiled function draws from a distribution natively, draws of each regime of its algorithm
+(the `regimes` of its row in csrc/random/dists.def) are made by the core and by the method: one by one in a loop, filled,
+from scalar and from array parameters, on each class of bit generator that has a path of its own. Values and final states
+must be equal, bit for bit. Where they are not, the next way is tried; the last is the method itself.
+
+Relies on: _core, errors. Relied on by: the core (`settle`, when a thunk is made), explain (`ways`).
+"""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from pyscan import _core
+from pyscan.errors import PyscanWarning
+
+# The ways in the order in which they are tried, and what the user is told of each.
+WAYS = {
+    "symbols": "the functions of the NumPy that runs",
+    "library": "the functions of the NumPy that pyscan was built with",
+    "method": "the generator's own method",
+}
+
+# What a changed NumPy may make of a call. Whatever else is raised (no memory, Ctrl-C) leaves the distribution unsettled.
+_REFUSALS = (ArithmeticError, AttributeError, SystemError, TypeError, ValueError)
+
+_ROWS = {row["name"]: row for row in _core.dists()}
+
+
+def read_regimes(row: dict[str, Any]) -> list[tuple[np.ndarray, ...]]:
+    """The parameters in a row's `regimes`, as arrays of the kinds that its draws take.
+
+    >>> read_regimes(_ROWS["normal"])[0]
+    (array(0.), array(1.))
+    """
+    tuples = eval(f"[({row['regimes'].replace(';', ',), (')},)]")  # an expression of our own table
+    dtypes = ["int64" if kind == "l" else "float64" for kind in row["kinds"]]
+    return [tuple(np.array(value, dtype) for value, dtype in zip(values, dtypes, strict=True)) for values in tuples]
+
+
+def settle(name: str) -> str:
+    """Decides which way a distribution is drawn, if that is not decided, and says which: a key of `WAYS`.
+
+    Warns with a `PyscanWarning` when a way was there but did not draw as the generator's method does.
+
+    >>> settle("normal") in WAYS
+    True
+    """
+    way = _core.draw_way(name)
+    if way != "unknown":
+        return way
+    failed = []
+    for way in WAYS:
+        same = way == "method" or _draws_alike(_ROWS[name], way)
+        if same:
+            break
+        failed += [way] if same is False else []
+    _core.draw_way(name, way)
+    if failed:
+        warnings.warn(
+            f"{name}: draws by {' and by '.join(WAYS[way] for way in failed)} differ from those of NumPy {np.__version__}'s "
+            f"own method ({_ROWS[name]['method']}). It is drawn by {WAYS[way]} now: same numbers, "
+            f"{'but more slowly' if way == 'method' else 'by another way'}. Please report this, with pyscan.show_versions().",
+            PyscanWarning, stacklevel=2,
+        )
+    return way
+
+
+def ways() -> dict[str, str]:
+    """Which way each distribution is drawn, by name; those not used so far are settled first.
+
+    >>> ways()["normal"] in WAYS
+    True
+    """
+    return {name: settle(name) for name in _ROWS}
+
+
+def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
+    """Whether draws by that way equal the method's in all regimes; None when there is no such way."""
+    try:
+        with np.errstate(all="ignore"):
+            same = [_generator_draws_alike(row["name"], way, read_regimes(row), make) for make in _BIT_GENERATORS[way]]
+    except _REFUSALS:
+        return False
+    return None if None in same else all(same)
+
+
+def _generator_draws_alike(name: str, way: str, regimes: list[Any], make: Any) -> bool | None:
+    ours, twin = _make_pair(make)
+    counts = [_MANY[way], *[_FEW] * (len(regimes) - 1)]
+    arrays = tuple(map(np.stack, zip(*regimes)))
+    drawn = _core.try_draws(name, way, ours, [(n, np.array([m], "int64"), *params) for (n, m), params in zip(counts, regimes)])
+    filled = _core.try_draws(name, way, ours, [(0, None, *arrays)])
+    if drawn is None or filled is None:
+        return None
+    if not all(_same_draws(name, twin, *case) for case in zip([*counts, (0, len(regimes))], [*regimes, arrays], drawn + filled)):
+        return False
+    return _same_state(ours.bit_generator.state, twin.bit_generator.state)
+
+
+def _same_draws(name: str, twin: Any, counts: tuple[int, int], params: Any, drawn: Any) -> bool:
+    """Whether the method draws the same, one by one and then filled."""
+    method, (n, m), (single, filled) = _core.draw_method(name), counts, drawn
+    same = all(_same_bits(one, method(np, twin, (), *params)) for one in single[:n])
+    return same and _same_bits(filled, method(np, twin, (m,), *params))
+
+
+# Single and filled draws, of the commonest parameters and of the others.
+_MANY, _FEW = {"symbols": (2, 16), "library": (2, 16)}, (2, 6)
+
+# A class of bit generator for each path that the way has in csrc/random. One stands for all that are called by pointers.
+_BIT_GENERATORS = {"symbols": (np.random.SFC64,), "library": (np.random.SFC64,)}
+_SEED = np.random.SeedSequence(20)
+
+
+def _make_pair(make: Any) -> list[np.random.Generator]:
+    """Two generators of that class in one state, with half a word left over from a draw of 32 bits."""
+    pair = [np.random.Generator(make(_SEED)) for _ in range(2)]
+    for generator in pair:
+        generator.integers(0, 7)
+    return pair
+
+
+def _same_bits(drawn: Any, expected: Any) -> bool:
+    expected = np.asarray(expected, drawn.dtype)
+    return drawn.shape == expected.shape and drawn.tobytes() == expected.tobytes()
+
+
+def _same_state(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same_state(a[key], b[key]) for key in a)
+    return bool(np.all(a == b))
