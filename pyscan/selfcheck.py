@@ -80,7 +80,9 @@ def ways() -> dict[str, str]:
 
 
 def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
-    """Whether draws by that way equal the method's in all regimes; None when there is no such way."""
+    """Whether draws by that way equal the method's in all regimes; None when there is no such way, or nothing to compare."""
+    if not row["regimes"]:
+        return None
     try:
         with np.errstate(all="ignore"):
             same = [_generator_draws_alike(row["name"], way, read_regimes(row), make) for make in _BIT_GENERATORS[way]]
