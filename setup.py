@@ -18,7 +18,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sources = sorted(os.path.relpath(p, here) for p in glob(os.path.join(here, "csrc", "*", "*.c")))
 depends = sorted(os.path.relpath(p, here) for ext in ("h", "def", "inc") for p in glob(os.path.join(here, "csrc", "*", "*." + ext)))
 
-compile_args, link_args, macros = [], [], []
+compile_args, link_args, macros = [], [], [("PYSCAN_NUMPY_VERSION", f'"{numpy.__version__}"')]
 if sys.platform != "win32":
     compile_args = [
         "-std=c11", "-O3", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",

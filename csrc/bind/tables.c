@@ -101,7 +101,26 @@ static PyObject *tables_dists(PyObject *module, PyObject *Py_UNUSED(none))
     return finish_list(list, failed);
 }
 
+/* What the module was made of, for reports of bugs. */
+static PyObject *tables_build(PyObject *module, PyObject *Py_UNUSED(none))
+{
+#if defined(__clang__)
+    const char *compiler = "clang " __clang_version__;
+#elif defined(__GNUC__)
+    const char *compiler = "gcc " __VERSION__;
+#else
+    const char *compiler = "not known";
+#endif
+#ifdef PYSCAN_HAVE_NPYRANDOM
+    PyObject *has_library = Py_True;
+#else
+    PyObject *has_library = Py_False;
+#endif
+    return Py_BuildValue("{s:s,s:s,s:O}", "compiler", compiler, "numpy", PYSCAN_NUMPY_VERSION, "has_library", has_library);
+}
+
 static PyMethodDef tables_methods[] = {
+    {"build", tables_build, METH_NOARGS, "What the module was made of: compiler, numpy (its version), has_library (whether NumPy's static library is linked)."},
     {"scalars", tables_scalars, METH_NOARGS, "The elementwise operations: a list of dicts with name, n_in (-1: two or more), rule, classes, doc."},
     {"ops", tables_ops, METH_NOARGS, "The graph operations with native instructions: dicts with kind, attributes, can_raise, signature."},
     {"opcodes", tables_opcodes, METH_NOARGS, "The instructions of a program: dicts with name, n_dst, n_src (-1: any number), aux, effect."},

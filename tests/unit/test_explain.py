@@ -73,3 +73,17 @@ def test_versions_are_shown():
     pyscan.show_versions(text)
     rows = dict(line.split(maxsplit=1) for line in text.getvalue().splitlines())
     assert rows["pyscan"] == pyscan.__version__ and rows["numpy"] == np.__version__ and {"python", "machine", "processor", "flags"} <= set(rows)
+
+
+def test_versions_tell_which_way_each_distribution_is_drawn():
+    text = io.StringIO()
+    pyscan._core.draw_way("normal", "method")
+    pyscan._core.draw_way("poisson", "unknown")
+    try:
+        pyscan.show_versions(text)
+    finally:
+        pyscan._core.draw_way("normal", "unknown")
+    draws = [line.partition(": ") for line in text.getvalue().splitlines() if line.startswith("draws ")]
+    told = {name: way.partition(" by ")[2] for way, _, names in draws for name in names.split(", ")}
+    assert told.keys() == {row["name"] for row in pyscan._core.dists()}
+    assert told["normal"] == "the generator's own method" and told["poisson"].startswith("the functions of the NumPy that runs")
