@@ -46,13 +46,18 @@ BitGen *bitgens_peek(PyObject *bit_generator);
 /* Owned: the bit generator of a Generator or RandomState; TypeError for anything else. */
 PyObject *bitgens_of(BindState *state, PyObject *generator);
 /* Owned: another Generator (or RandomState) of the same class and state, independent of the first, that keeps the seed
- * sequence and how often it has spawned. With `words`, the state is what they hold instead; that needs a layout. */
-PyObject *bitgens_copy(BindState *state, PyObject *generator, const BitGen *words);
+ * sequence and how often it has spawned. With a stream, the state is where that stands; it must have a layout. */
+PyObject *bitgens_copy(BindState *state, PyObject *generator, const Stream *stream);
 /* Owned: the state as an object that bitgens_restore takes. */
 PyObject *bitgens_save(BindState *state, PyObject *generator);
 /* Owned: the state as bytes, to be compared. */
 PyObject *bitgens_fingerprint(BindState *state, PyObject *generator);
 int bitgens_restore(BindState *state, PyObject *generator, PyObject *saved);
+
+/* ---- the second Gaussian of a RandomState (gauss.c) ---- */
+
+/* *gauss, lent by the generator: its second Gaussian; NULL for a Generator, for subclasses, and where its place is not known. */
+int gauss_find(BindState *state, PyObject *generator, Gauss **gauss);
 
 /* ---- compiled functions ---- */
 
@@ -95,6 +100,7 @@ typedef struct Handle {
     BindState *state;            /* lent */
     PyObject *generator, *bit_generator, *lock; /* owned */
     BitGen *bitgen;              /* lent by bit_generator */
+    Gauss *gauss;                /* lent by generator: a RandomState's second Gaussian; NULL for others */
     const StreamLayout *layout;  /* NULL: states are read and written as `.state` */
     bool by_method;
     bool is_mutable;             /* the run may move it: it has a snapshot */
@@ -103,6 +109,7 @@ typedef struct Handle {
     int32_t owner;               /* the program input that it belongs to, or -1 */
     const Stream *made_for;      /* for copies made by the host */
     char *snapshot, *watch;      /* owned: words before the run, and when the locks were released */
+    Gauss snapshot_gauss, watch_gauss; /* the same of *gauss */
     size_t words_room;
     PyObject *saved, *watched;   /* owned: the same for states without layout, or NULL */
 } Handle;

@@ -306,20 +306,33 @@ static PyObject *rebuild_generator(PyObject *generator, PyObject *bit_generator)
     return copy;
 }
 
-/* Writes words, or the present state of `generator`, into a fresh copy. */
-static int copy_state(BindState *state, PyObject *generator, PyObject *copy, PyObject *bit_generator, const BitGen *words)
+/* Makes a stream of a generator all of whose state are words that can be copied: 1, else 0. */
+static int read_stream(BindState *state, PyObject *generator, PyObject *bit_generator, Stream *stream)
 {
     const BitClass *class = bitgens_class(state, bit_generator);
-    BitGen *target = class == NULL ? NULL : bitgens_peek(bit_generator);
-    PyObject *saved;
-    int result;
+    int is_generator = class == NULL ? -1 : PyObject_IsInstance(generator, state->Generator);
 
-    if (target == NULL) return -1;
-    if (words != NULL) {
-        if (class->has_layout) {
-            stream_copy_words(&class->layout, target->state, words->state);
-            return 0;
-        }
+    if (is_generator < 0 || gauss_find(state, generator, &stream->gauss) < 0) return -1;
+    if (!class->has_layout || !(is_generator || stream->gauss != NULL)) return 0;
+    stream->layout = &class->layout;
+    stream->bitgen = bitgens_peek(bit_generator);
+    return stream->bitgen == NULL ? -1 : 1;
+}
+
+/* Puts a fresh copy where the stream stands, or with NULL where `generator` does. */
+static int copy_state(BindState *state, PyObject *generator, PyObject *bit_generator, PyObject *copy, PyObject *copied_bits, const Stream *stream)
+{
+    Stream source = {0}, target = {0};
+    PyObject *saved;
+    int has_words = read_stream(state, copy, copied_bits, &target), result;
+
+    if (has_words == 1 && stream == NULL) has_words = read_stream(state, generator, bit_generator, &source);
+    if (has_words < 0) return -1;
+    if (has_words == 1) {
+        stream_put(&target, stream != NULL ? stream : &source);
+        return 0;
+    }
+    if (stream != NULL) {
         PyErr_SetString(PyExc_SystemError, "words of a generator without a layout");
         return -1;
     }
@@ -329,24 +342,13 @@ static int copy_state(BindState *state, PyObject *generator, PyObject *copy, PyO
     return result;
 }
 
-/* The words of a generator that has no other state and whose class has a layout: *words, else NULL. */
-static int find_words(BindState *state, PyObject *generator, PyObject *bit_generator, const BitGen **words)
-{
-    const BitClass *class = bitgens_class(state, bit_generator);
-    int is_generator = class == NULL ? -1 : PyObject_IsInstance(generator, state->Generator);
-
-    *words = is_generator == 1 && class->has_layout ? bitgens_peek(bit_generator) : NULL;
-    return is_generator < 0 || PyErr_Occurred() ? -1 : 0;
-}
-
-PyObject *bitgens_copy(BindState *state, PyObject *generator, const BitGen *words)
+PyObject *bitgens_copy(BindState *state, PyObject *generator, const Stream *stream)
 {
     PyObject *bit_generator = bitgens_of(state, generator), *own = NULL, *copy = NULL;
 
     own = bit_generator == NULL ? NULL : copy_bit_generator(state, bit_generator);
     copy = own == NULL ? NULL : rebuild_generator(generator, own);
-    if (copy != NULL && words == NULL && find_words(state, generator, bit_generator, &words) < 0) Py_CLEAR(copy);
-    if (copy != NULL && copy_state(state, generator, copy, own, words) < 0) Py_CLEAR(copy);
+    if (copy != NULL && copy_state(state, generator, bit_generator, copy, own, stream) < 0) Py_CLEAR(copy);
     Py_XDECREF(bit_generator);
     Py_XDECREF(own);
     return copy;

@@ -228,6 +228,7 @@ static int host_draw(void *self, Frame *frame, const Instr *instr, Stream *strea
     Handle *handle = stream->host;
     bool has_object = stream->bitgen == handle->bitgen, was_locked;
     PyObject *generator, *bit_generator;
+    Stream drawn = {0};
     int result = -1;
 
     call_take_gil(call);
@@ -239,8 +240,12 @@ static int host_draw(void *self, Frame *frame, const Instr *instr, Stream *strea
     }
     if (result == 0 && !has_object) {
         bit_generator = bitgens_of(call->state, generator);
-        if (bit_generator == NULL) result = -1;
-        else stream_copy_words(stream->layout, stream->bitgen->state, bitgens_peek(bit_generator)->state);
+        if (bit_generator == NULL || gauss_find(call->state, generator, &drawn.gauss) < 0) {
+            result = -1;
+        } else {
+            drawn.bitgen = bitgens_peek(bit_generator);
+            stream_put(stream, &drawn);
+        }
         Py_XDECREF(bit_generator);
     }
     Py_XDECREF(generator);
@@ -387,7 +392,7 @@ static int take_stream(CallBack *back, int32_t value, PyObject *generator)
         int32_t number = instr_src(frame_program(back->frame), back->instr)[i];
         Stream *source = frame_program(back->frame)->values[number].value_class == VALUE_STREAM ? *frame_stream(back->frame, number) : NULL;
         Handle *object = source == NULL ? NULL : streams_find_object(call, source);
-        if (object == NULL || object->bit_generator != bit_generator) continue;
+        if (object == NULL || object->bit_generator != bit_generator || (object->gauss != NULL && object->generator != generator)) continue;
         *frame_stream(back->frame, value) = source;
         result = 0;
         goto done;
@@ -395,7 +400,7 @@ static int take_stream(CallBack *back, int32_t value, PyObject *generator)
     stream = find_site(back, value);
     if (stream == NULL) goto done;
     handle = stream->host;
-    if (handle == NULL || handle->layout == NULL || Py_TYPE(handle->bit_generator) != Py_TYPE(bit_generator)) {
+    if (handle == NULL || handle->layout == NULL || Py_TYPE(handle->bit_generator) != Py_TYPE(bit_generator) || Py_TYPE(handle->generator) != Py_TYPE(generator)) {
         if (adopt_returned(call, stream, generator) < 0) goto done;
         handle = stream->host;
     }
@@ -404,6 +409,7 @@ static int take_stream(CallBack *back, int32_t value, PyObject *generator)
         original.layout = handle->layout;
         original.host = handle;
         status_clear(&status);
+        if (gauss_find(call->state, generator, &original.gauss) < 0) goto done;
         if (stream_copy(stream, &original, &status) < 0) {
             errors_raise_plain(&status);
             goto done;

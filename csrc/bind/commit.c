@@ -104,7 +104,7 @@ static int prepare_stream(Thunk *thunk, Call *call, Pending *pending, int32_t i,
         pending->values[i] = Py_NewRef(object->generator);
         return 0;
     }
-    if (object == NULL && own != NULL && !own->is_claimed && own->layout != NULL && own->layout == stream->layout) {
+    if (object == NULL && own != NULL && !own->is_claimed && own->layout != NULL && own->layout == stream->layout && (own->gauss == NULL) == (stream->gauss == NULL)) {
         own->is_claimed = true;
         pending->words[i] = stream;
         pending->targets[i] = own;
@@ -168,7 +168,8 @@ void commit_now(Thunk *thunk, Call *call, Pending *pending)
         PyObject *cell = PyTuple_GET_ITEM(thunk->cells, thunk->update_in[i]);
         if (pending->words[i] != NULL) {
             Handle *target = pending->targets[i];
-            stream_copy_words(target->layout, target->bitgen->state, pending->words[i]->bitgen->state);
+            Stream own = {.bitgen = target->bitgen, .layout = target->layout, .gauss = target->gauss};
+            stream_put(&own, pending->words[i]);
         } else if (pending->values[i] != NULL) {
             PyObject *old = PyList_GET_ITEM(cell, 0);
             PyList_SET_ITEM(cell, 0, pending->values[i]);

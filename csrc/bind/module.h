@@ -19,6 +19,8 @@ typedef struct BindState {
     PyObject *in_use;                                 /* dict: address of a bit generator -> ident of the thread whose call has it */
     PyObject *waiting;                                /* dict: ident of a thread -> tuple of addresses that it waits for */
     PyObject *in_use_changed;                         /* threading.Condition: told when something leaves in_use while somebody waits */
+    size_t gauss_place;                               /* of a RandomState's second Gaussian in the object; 0: not where it can be used */
+    bool gauss_is_learned;
     PyObject *acquire, *release;                      /* interned, so that giving a lock back needs no memory */
     PyObject *methods;                                /* dict: distribution -> function(np, rng, size, parameters...) */
     void *symbols[N_DISTS][2];                        /* the running NumPy's functions, NULL where not found */

@@ -44,21 +44,26 @@ static int reserve_handle(Call *call)
     return 0;
 }
 
-/* Fills what follows from the generator's classes. */
+/* Fills what follows from the generator's class and its bit generator's. */
+static int describe_generator(BindState *state, Handle *handle)
+{
+    const BitClass *class = bitgens_class(state, handle->bit_generator);
+    bool is_plain;
+
+    if (class == NULL || gauss_find(state, handle->generator, &handle->gauss) < 0) return -1;
+    is_plain = handle->gauss != NULL || Py_TYPE(handle->generator) == (PyTypeObject *)state->Generator;
+    handle->by_method = !is_plain;
+    handle->layout = is_plain && class->has_layout ? &class->layout : NULL;
+    return 0;
+}
+
 static int describe_handle(BindState *state, Handle *handle)
 {
-    bool is_plain = Py_TYPE(handle->generator) == (PyTypeObject *)state->Generator;
-    const BitClass *class;
-
     handle->bit_generator = bitgens_of(state, handle->generator);
     if (handle->bit_generator == NULL) return -1;
     handle->lock = PyObject_GetAttrString(handle->bit_generator, "lock");
     handle->bitgen = handle->lock == NULL ? NULL : bitgens_peek(handle->bit_generator);
-    class = handle->bitgen == NULL ? NULL : bitgens_class(state, handle->bit_generator);
-    if (class == NULL) return -1;
-    handle->by_method = !is_plain;
-    handle->layout = is_plain && class->has_layout ? &class->layout : NULL;
-    return 0;
+    return handle->bitgen == NULL ? -1 : describe_generator(state, handle);
 }
 
 Handle *streams_add_handle(Call *call, PyObject *generator)
@@ -85,6 +90,7 @@ static void point_stream(Stream *stream, Handle *handle)
 {
     stream->bitgen = handle->bitgen;
     stream->layout = handle->layout;
+    stream->gauss = handle->gauss;
     stream->host = handle;
     stream->by_method = handle->by_method;
     memset(&stream->binomial, 0, sizeof(stream->binomial));
@@ -144,7 +150,7 @@ PyObject *streams_copy_generator(Call *call, const Stream *stream)
 {
     Handle *handle = stream->host;
 
-    return bitgens_copy(call->state, handle->generator, stream->layout != NULL ? stream->bitgen : NULL);
+    return bitgens_copy(call->state, handle->generator, stream->layout != NULL ? stream : NULL);
 }
 
 /* ---- calls of this package that use one generator ---- */
@@ -373,7 +379,9 @@ static int take_snapshot(Call *call, Handle *handle)
         return handle->saved == NULL ? -1 : 0;
     }
     if (reserve_words(handle) < 0) return -1;
-    if (handle->is_mutable) stream_copy_words(handle->layout, handle->snapshot, handle->bitgen->state);
+    if (!handle->is_mutable) return 0;
+    stream_copy_words(handle->layout, handle->snapshot, handle->bitgen->state);
+    if (handle->gauss != NULL) handle->snapshot_gauss = *handle->gauss;
     return 0;
 }
 
@@ -385,8 +393,12 @@ void streams_restore(Call *call)
     for (int32_t i = 0; i < call->n_input_handles; i++) {
         Handle *handle = call->handles[i];
         if (!handle->is_mutable) continue;
-        if (handle->layout != NULL) stream_copy_words(handle->layout, handle->bitgen->state, handle->snapshot);
-        else if (handle->saved != NULL && bitgens_restore(call->state, handle->generator, handle->saved) < 0) PyErr_WriteUnraisable(handle->generator);
+        if (handle->layout != NULL) {
+            stream_copy_words(handle->layout, handle->bitgen->state, handle->snapshot);
+            if (handle->gauss != NULL) *handle->gauss = handle->snapshot_gauss;
+        } else if (handle->saved != NULL && bitgens_restore(call->state, handle->generator, handle->saved) < 0) {
+            PyErr_WriteUnraisable(handle->generator);
+        }
     }
     PyErr_Restore(type, value, traceback);
 }
@@ -399,6 +411,7 @@ int streams_unlock(Call *call)
         Handle *handle = call->handles[i];
         if (handle->layout != NULL) {
             memcpy(handle->watch, handle->bitgen->state, handle->layout->n_bytes);
+            if (handle->gauss != NULL) handle->watch_gauss = *handle->gauss;
         } else {
             Py_XSETREF(handle->watched, bitgens_fingerprint(call->state, handle->generator));
             if (handle->watched == NULL) return -1;
@@ -408,12 +421,16 @@ int streams_unlock(Call *call)
     return 0;
 }
 
+/* Bit for bit; the value also where none is left, since get_state tells it. */
+static bool is_same_gauss(const Gauss *a, const Gauss *b) { return a->has_value == b->has_value && memcmp(&a->value, &b->value, sizeof(a->value)) == 0; }
+
 /* 1 if the state differs from when the locks were released. */
 static int has_moved(Call *call, const Handle *handle)
 {
     PyObject *now;
     int result;
 
+    if (handle->gauss != NULL && handle->layout != NULL && !is_same_gauss(handle->gauss, &handle->watch_gauss)) return 1;
     if (handle->layout != NULL) return memcmp(handle->watch, handle->bitgen->state, handle->layout->n_bytes) != 0;
     now = bitgens_fingerprint(call->state, handle->generator);
     result = now == NULL ? -1 : PyObject_RichCompareBool(now, handle->watched, Py_NE);
@@ -492,6 +509,7 @@ static int add_inputs(Call *call, PyObject *const *generators)
         } else if (is_better_owner(thunk, i, handle->owner)) {
             handle->owner = i;
             Py_SETREF(handle->generator, Py_NewRef(generators[i]));
+            if (describe_generator(call->state, handle) < 0) return -1;
         }
         handle->is_mutable = handle->is_mutable || thunk->is_destroyed[i];
         call->streams[i]->host = handle;
@@ -500,28 +518,36 @@ static int add_inputs(Call *call, PyObject *const *generators)
     return 0;
 }
 
-/* Gives an input that does not own its bit generator, and meets one that moves, a copy of its own. */
-static int copy_input(Call *call, Stream *stream, Handle *handle)
+/* Whether the input's generator draws as the handle's does: it is the same, or both have no state but the bit generator's. */
+static bool is_alike(const Handle *handle, PyObject *generator)
+{
+    PyTypeObject *plain = (PyTypeObject *)handle->state->Generator;
+
+    return generator == handle->generator || (Py_TYPE(generator) == plain && Py_TYPE(handle->generator) == plain);
+}
+
+/* Gives an input that does not own its bit generator, and meets one that moves or is not like its own, a copy of its own. */
+static int copy_input(Call *call, Stream *stream, Handle *handle, PyObject *generator)
 {
     Stream original = {0};
     Status status;
-    PyObject *generator;
+    PyObject *copy;
     int result;
 
     call->generator_copies++;
     point_stream(&original, handle);
-    if (handle->layout != NULL) {
+    if (handle->layout != NULL && is_alike(handle, generator)) {
         status_clear(&status);
         return stream_copy(stream, &original, &status) < 0 ? errors_raise_plain(&status) : 0;
     }
-    generator = bitgens_copy(call->state, handle->generator, NULL);
-    result = generator == NULL ? -1 : streams_adopt(call, stream, generator);
-    Py_XDECREF(generator);
+    copy = bitgens_copy(call->state, generator, NULL);
+    result = copy == NULL ? -1 : streams_adopt(call, stream, copy);
+    Py_XDECREF(copy);
     return result;
 }
 
 /* With the locks held: the streams, the copies, the snapshots. */
-static int prepare_streams(Call *call)
+static int prepare_streams(Call *call, PyObject *const *generators)
 {
     const Thunk *thunk = call->thunk;
 
@@ -530,8 +556,8 @@ static int prepare_streams(Call *call)
     for (int32_t i = 0; i < thunk->lowered.program->n_inputs; i++) {
         Handle *handle = call->streams[i] == NULL ? NULL : call->streams[i]->host;
         if (handle == NULL) continue;
-        if (handle->owner == i || !handle->is_mutable) point_stream(call->streams[i], handle);
-        else if (copy_input(call, call->streams[i], handle) < 0) return -1;
+        if (handle->owner == i || (!handle->is_mutable && is_alike(handle, generators[i]))) point_stream(call->streams[i], handle);
+        else if (copy_input(call, call->streams[i], handle, generators[i]) < 0) return -1;
     }
     return 0;
 }
@@ -548,7 +574,7 @@ int streams_enter(Call *call, PyObject *const *generators)
     keys = make_keys(call);
     if (keys != NULL && take_keys(call, keys) == 0) result = take_locks(call);
     Py_XDECREF(keys);
-    if (result == 0) result = prepare_streams(call);
+    if (result == 0) result = prepare_streams(call, generators);
     if (result < 0) streams_leave(call);
     return result;
 }

@@ -68,3 +68,8 @@ bool dists_have(const Dists *dists, int dist)
     }
     return !dists->use_method[dist];
 }
+
+bool dists_have_for(const Dists *dists, const Stream *stream, int dist)
+{
+    return !stream->by_method && stream->gauss == NULL && dists_have(dists, dist);
+}

@@ -36,10 +36,23 @@ void stream_copy_words(const StreamLayout *layout, char *dst, const char *src)
  * distance from an aligned address as the words it is made of. */
 enum { STATE_ALIGNMENT = 16 };
 
-/* Memory for the words of a layout: the stream's own when it was made for the same layout, else new. */
-static char *words_memory(const Stream *stream, const StreamLayout *layout)
+/* Sees to it that the stream's own memory has room for the words of a layout. */
+static int reserve_memory(Stream *stream, const StreamLayout *layout)
 {
-    return stream->memory != NULL && stream->layout == layout ? stream->memory : mem_alloc(layout->n_bytes + 2 * STATE_ALIGNMENT);
+    size_t n_bytes = layout->n_bytes + 2 * STATE_ALIGNMENT;
+    char *memory;
+
+    if (stream->memory_bytes >= n_bytes) {
+        return 0;
+    }
+    memory = mem_alloc(n_bytes);
+    if (memory == NULL) {
+        return -1;
+    }
+    mem_free(stream->memory);
+    stream->memory = memory;
+    stream->memory_bytes = n_bytes;
+    return 0;
 }
 
 static char *align_like(char *memory, const void *state)
@@ -51,26 +64,32 @@ static char *align_like(char *memory, const void *state)
 
 int stream_copy(Stream *dst, const Stream *src, Status *status)
 {
-    char *memory;
-
     if (dst == src) {
         return 0;
     }
-    memory = words_memory(dst, src->layout);
-    if (memory == NULL) {
+    if (reserve_memory(dst, src->layout) < 0) {
         return status_fail(status, STATUS_NO_MEMORY);
     }
-    if (memory != dst->memory) {
-        mem_free(dst->memory);
-    }
-    dst->memory = memory;
     dst->layout = src->layout;
     dst->own = *src->bitgen;
-    dst->own.state = align_like(memory, src->bitgen->state);
+    dst->own.state = align_like(dst->memory, src->bitgen->state);
     stream_copy_words(src->layout, dst->own.state, src->bitgen->state);
     dst->bitgen = &dst->own;
+    if (src->gauss != NULL) {
+        dst->own_gauss = *src->gauss;
+    }
+    dst->gauss = src->gauss != NULL ? &dst->own_gauss : NULL;
     dst->host = src->host;
     dst->by_method = src->by_method;
     dst->binomial = src->binomial;
     return 0;
+}
+
+void stream_put(Stream *dst, const Stream *src)
+{
+    stream_copy_words(dst->layout, dst->bitgen->state, src->bitgen->state);
+    if (dst->gauss != NULL) {
+        *dst->gauss = *src->gauss;
+    }
+    dst->binomial = src->binomial;
 }

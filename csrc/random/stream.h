@@ -32,12 +32,22 @@ typedef struct StreamLayout {
 /* NumPy's binomial_t is smaller than this; zeroed means "nothing remembered". */
 typedef struct BinomialMemo { double words[32]; } BinomialMemo;
 
+/* What numpy.random.RandomState keeps besides its bit generator: the second Gaussian of the last pair, until it is asked
+ * for. These are the words in the object itself, whose place bind verifies before it points to them. */
+typedef struct Gauss {
+    int has_value; /* 0 or 1 */
+    double value;
+} Gauss;
+
 typedef struct Stream {
     BitGen *bitgen;             /* what draws go through: the generator's own, or &own */
     const StreamLayout *layout; /* NULL: copies go through the host */
     BitGen own;                 /* for a copy: the class's functions over `memory` */
     char *memory;               /* owned room for a copy's words, which are at own.state; or NULL */
+    size_t memory_bytes;
     void *host;                 /* the host's handle on the Python generator that it stands for, or NULL */
+    Gauss *gauss;               /* of a RandomState: the object's own, or &own_gauss; NULL: a Generator's stream */
+    Gauss own_gauss;
     bool by_method;             /* draws must go through the generator's own methods (a subclass, unknown functions) */
     BinomialMemo binomial;
 } Stream;
@@ -46,6 +56,8 @@ Stream *stream_new(void);           /* owned, empty, or NULL */
 void stream_free(Stream *stream);
 /* Makes dst draw on from src's present state, in memory of its own; dst's old memory is reused. Needs src->layout. */
 int stream_copy(Stream *dst, const Stream *src, Status *status);
+/* Puts dst where src stands. Both have one layout, and both are of RandomStates or neither is. */
+void stream_put(Stream *dst, const Stream *src);
 /* Copies the words between memory of one layout: snapshot, restore, write-back. */
 void stream_copy_words(const StreamLayout *layout, char *dst, const char *src);
 
@@ -82,5 +94,7 @@ const char *dist_doc(int dist);
 const char *dist_symbol(int dist, int i); /* what to look up for Dists.functions[dist][i], i of 0 and 1; "" for none */
 /* Whether all that the distribution needs was found, and it may be used; else it must be drawn by the generator's methods. */
 bool dists_have(const Dists *dists, int dist);
+/* The same for this stream, which may be a RandomState's or one that is drawn by its generator's methods alone. */
+bool dists_have_for(const Dists *dists, const Stream *stream, int dist);
 
 #endif

@@ -118,7 +118,7 @@ int run_draw(Frame *frame, const Step *step, Run *run)
     if (stream == NULL) {
         return -1;
     }
-    if (stream->by_method || !dists_have(dists, instr->fn)) {
+    if (!dists_have_for(dists, stream, instr->fn)) {
         return draw_by_host(frame, step, stream, run);
     }
     for (int i = 0; i < n_params; i++) {
@@ -142,7 +142,7 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
     int32_t n_params = step->instr->n_src - 1;
     Stream *stream = frame->pointers[step->src[0]];
 
-    if (stream->by_method || !dists_have(dists, dist)) {
+    if (!dists_have_for(dists, stream, dist)) {
         return run_draw(frame, step, run);
     }
     stream = choose_stream(frame, step, run);
@@ -163,5 +163,5 @@ void arm_draw(Step *step, Stream *stream, const VmHost *host)
     step->function = host->dists.functions[step->instr->fn][0];
     step->bitgen = stream->bitgen;
     step->memo = &stream->binomial;
-    step->code = stream->by_method || !dists_have(&host->dists, step->instr->fn) ? STEP_DRAW : step->quick;
+    step->code = stream->gauss != NULL || !dists_have_for(&host->dists, stream, step->instr->fn) ? STEP_DRAW : step->quick;
 }

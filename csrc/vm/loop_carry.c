@@ -121,9 +121,9 @@ static int copy_words(LoopFrame *loop_frame, int32_t i, const Stream *given, Run
     int32_t n = loop_frame->loop->n_carries;
     Stream *own = current(loop_frame, i), *target;
 
-    if (!is_in(loop_frame->handed, n, own) && own->layout != NULL && own->layout == given->layout && !own->by_method && !given->by_method) {
-        stream_copy_words(own->layout, own->bitgen->state, given->bitgen->state);
-        own->binomial = given->binomial;
+    if (!is_in(loop_frame->handed, n, own) && own->layout != NULL && own->layout == given->layout && !own->by_method && !given->by_method
+        && (own->gauss == NULL) == (given->gauss == NULL)) {
+        stream_put(own, given);
         loop_frame->chosen[i] = own;
         return 0;
     }

@@ -72,6 +72,48 @@ static void a_copied_stream_goes_on_alike_in_memory_of_its_own(void)
     stream_free(NULL);
 }
 
+static void a_copy_that_was_pointed_elsewhere_since_has_room_for_larger_words(void)
+{
+    char words[4096] = {1};
+    StreamLayout large = {.n_bytes = sizeof words};
+    Rig rig;
+    Stream *copy = stream_new(), source = {.layout = &large};
+    Status status;
+
+    rig_set_up(&rig);
+    CHECK(stream_copy(copy, &rig.stream, &status) == 0);
+    source.own = *rig.stream.bitgen;
+    source.own.state = words;
+    source.bitgen = &source.own;
+    copy->bitgen = source.bitgen; /* as bind points a stream at another object */
+    copy->layout = &large;
+    CHECK(stream_copy(copy, &source, &status) == 0);
+    CHECK(copy->memory_bytes >= sizeof words && memcmp(copy->own.state, words, sizeof words) == 0);
+    stream_free(copy);
+}
+
+static void a_copy_has_a_second_gaussian_of_its_own(void)
+{
+    Rig rig;
+    Gauss gauss = {1, 0.25};
+    Stream *copy = stream_new(), *other = stream_new();
+    Status status;
+
+    rig_set_up(&rig);
+    CHECK(stream_copy(copy, &rig.stream, &status) == 0 && copy->gauss == NULL);
+    rig.stream.gauss = &gauss;
+    CHECK(stream_copy(copy, &rig.stream, &status) == 0 && copy->gauss == &copy->own_gauss && copy->gauss->value == 0.25);
+    *copy->gauss = (Gauss){0, 0.0};
+    CHECK(gauss.has_value == 1);
+    CHECK(stream_copy(other, copy, &status) == 0 && other->gauss->has_value == 0);
+    other->gauss->has_value = 1;
+    other->gauss->value = 0.5;
+    stream_put(&rig.stream, other);
+    CHECK(gauss.has_value == 1 && gauss.value == 0.5);
+    stream_free(copy);
+    stream_free(other);
+}
+
 static void a_copy_without_memory_leaves_the_stream_as_it_was(void)
 {
     Rig rig;
@@ -341,6 +383,8 @@ const Test tests_random[] = {
     TEST(every_distribution_is_found_and_says_what_it_needs),
     TEST(a_distribution_is_had_when_all_its_symbols_were_found),
     TEST(a_copied_stream_goes_on_alike_in_memory_of_its_own),
+    TEST(a_copy_that_was_pointed_elsewhere_since_has_room_for_larger_words),
+    TEST(a_copy_has_a_second_gaussian_of_its_own),
     TEST(a_copy_without_memory_leaves_the_stream_as_it_was),
     TEST(words_are_restored_with_their_inner_pointers),
     TEST(a_fill_draws_in_c_order_with_broadcast_parameters),
