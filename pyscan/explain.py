@@ -154,6 +154,7 @@ def show_versions(file: Any = None) -> None:
     library = "with" if build["has_library"] else "without"
     rows += [("built", f"by {build['compiler']} for NumPy {build['numpy']}, {library} its static library")]
     rows += [("machine", platform.platform()), ("processor", _processor())]
+    rows += [("kernels", f"{_core.cpu_level()}, of {', '.join(_core.cpu_levels())}")]
     changed = {name: getattr(config, name) for name, row in FLAGS.items() if getattr(config, name) != row[0]}
     rows += [("flags", str(changed or "all as by default")), *_ways_to_draw()]
     for name, value in rows:

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
+#include <stdlib.h>
+
 #include "base/mem.h"
+#include "math/level.h"
 #include "ops/ops.h"
 
 enum { SINGLE_MAX_SOURCES = 16 };
@@ -287,6 +290,25 @@ static PyObject *kernels_fault_arm(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* The levels of CPU that are here, the least first. */
+static PyObject *level_names(void)
+{
+    PyObject *names = PyList_New(0);
+
+    for (int level = 0; names != NULL && level < N_LEVELS; level++) {
+        PyObject *name;
+        if (!level_is_here(level)) continue;
+        name = PyUnicode_FromString(level_name(level));
+        if (name == NULL || PyList_Append(names, name) < 0) Py_CLEAR(names);
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
+static PyObject *kernels_cpu_levels(PyObject *module, PyObject *Py_UNUSED(none)) { return level_names(); }
+
+static PyObject *kernels_cpu_level(PyObject *module, PyObject *Py_UNUSED(none)) { return PyUnicode_FromString(level_name(level_get())); }
+
 static PyObject *kernels_fault_disarm(PyObject *module, PyObject *Py_UNUSED(none)) { return PyLong_FromLongLong(mem_fault_disarm()); }
 
 static PyObject *kernels_blocks_alive(PyObject *module, PyObject *Py_UNUSED(none)) { return PyLong_FromLongLong(mem_blocks_alive()); }
@@ -299,9 +321,27 @@ static PyMethodDef kernels_methods[] = {
      "reduce(name, array, axes=None, acc_dtype=None)\n--\n\nThe core's fold along axes (all by default): add, mul, maximum, minimum, and, or, argmax."},
     {"evaluate", kernels_evaluate, METH_O, "evaluate(outputs)\n--\n\nThe values, as a list, of variables that depend on constants alone."},
     {"mem_fault_arm", kernels_fault_arm, METH_VARARGS, "mem_fault_arm(countdown, repeat=1)\n--\n\nFrom now on the countdown-th allocation fails, and `repeat` of them in all. For tests."},
+    {"cpu_level", kernels_cpu_level, METH_NOARGS, "cpu_level()\n--\n\nThe level of CPU whose kernels compute the elementary functions: the highest here, or what the environment variable PYSCAN_CPU said at import. It changes speed and no result."},
+    {"cpu_levels", kernels_cpu_levels, METH_NOARGS, "cpu_levels()\n--\n\nThe levels of CPU that this machine has, the least first."},
     {"mem_fault_disarm", kernels_fault_disarm, METH_NOARGS, "mem_fault_disarm()\n--\n\nHow many allocations failed since mem_fault_arm; none will any more. For tests."},
     {"mem_blocks_alive", kernels_blocks_alive, METH_NOARGS, "mem_blocks_alive()\n--\n\nHow many blocks of the core's memory are alive. For tests."},
     {NULL, NULL, 0, NULL},
 };
 
-int kernels_module_exec(PyObject *module) { return PyModule_AddFunctions(module, kernels_methods); }
+/* Chooses the level of CPU that PYSCAN_CPU asks for, or the highest that is here. */
+static int choose_level(void)
+{
+    const char *wanted = getenv("PYSCAN_CPU");
+    PyObject *names;
+
+    if (level_choose(wanted == NULL || wanted[0] == '\0' ? NULL : wanted) == 0) return 0;
+    names = level_names();
+    if (names != NULL) PyErr_Format(PyExc_ImportError, "PYSCAN_CPU=%s is none of the levels that this machine has: %R", wanted, names);
+    Py_XDECREF(names);
+    return -1;
+}
+
+int kernels_module_exec(PyObject *module)
+{
+    return choose_level() < 0 ? -1 : PyModule_AddFunctions(module, kernels_methods);
+}

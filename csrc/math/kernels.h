@@ -5,6 +5,7 @@
 #ifndef PYSCAN_MATH_KERNELS_H
 #define PYSCAN_MATH_KERNELS_H
 
+#include "math/level.h"
 #include "math/math.h"
 
 /* X(type's enum, C type, unsigned type in which arithmetic wraps and is not promoted to int) */
@@ -130,5 +131,10 @@ extern const MapKernel kernels_integer[N_SCALARS][N_DTYPES];
 extern const MapKernel kernels_compare[N_SCALARS][N_DTYPES];
 extern const MapKernel kernels_float[N_SCALARS][N_DTYPES];
 extern const MapKernel kernels_complex[N_SCALARS][N_DTYPES];
+
+/* Those of elementary.def, one table for each level of CPU. */
+#define LEVEL(NAME, name, doc) extern const MapKernel elementary_##name[N_SCALARS][N_DTYPES];
+#include "math/levels.def"
+#undef LEVEL
 
 #endif

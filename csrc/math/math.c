@@ -7,9 +7,21 @@
 
 #include "math/kernels.h"
 
+/* Of the level chosen. */
+static MapKernel elementary_kernel(int scalar, int compute)
+{
+    static const MapKernel (*const tables[])[N_DTYPES] = {
+#define LEVEL(NAME, name, doc) elementary_##name,
+#include "math/levels.def"
+#undef LEVEL
+    };
+    return tables[level_get()][scalar][compute];
+}
+
 MapKernel math_kernel(int scalar, int compute)
 {
     const MapKernel found[] = {
+        elementary_kernel(scalar, compute),
         kernels_integer[scalar][compute],
         kernels_compare[scalar][compute],
         kernels_float[scalar][compute],
