@@ -51,10 +51,10 @@ static int note_node(PyObject *node, PyObject *new_node, PyObject *memo)
 {
     PyObject *op = as_apply(node)->op, *new_op = as_apply(new_node)->op;
     if (PyDict_SetItem(memo, node, new_node) < 0) return -1;
-    if (op != new_op && !PyDict_SetDefault(memo, op, new_op)) return -1;
+    if (op != new_op && graph_set_default(memo, op, new_op) < 0) return -1;
     PyObject *outputs = as_apply(node)->outputs, *new_outputs = as_apply(new_node)->outputs;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs) && i < PyList_GET_SIZE(new_outputs); i++)
-        if (!PyDict_SetDefault(memo, PyList_GET_ITEM(outputs, i), PyList_GET_ITEM(new_outputs, i))) return -1;
+        if (graph_set_default(memo, PyList_GET_ITEM(outputs, i), PyList_GET_ITEM(new_outputs, i)) < 0) return -1;
     return 0;
 }
 

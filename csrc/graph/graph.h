@@ -172,6 +172,9 @@ PyObject *graph_io_toposort(GraphState *state, PyObject *inputs, PyObject *outpu
 int graph_lookup_attr(PyObject *object, const char *name, PyObject **value);
 /* 1 with *value lent, 0 with NULL, or -1: a dict's item. (PyDict_GetItemString takes a failure for an item that is not there.) */
 int graph_find_item(PyObject *dict, const char *name, PyObject **value);
+/* 0 or -1: gives the key a value unless it has one. (PyDict_SetDefault of 3.13.0 takes no memory for success and counts an item
+ * that it has not made, so that the next walk over the dict crashes.) */
+int graph_set_default(PyObject *dict, PyObject *key, PyObject *value);
 /* The exception that is set, taken out of the thread's state (owned; NULL when none is set), and put back (stolen; NULL is fine). */
 PyObject *graph_error_take(void);
 void graph_error_give(PyObject *stolen_error);

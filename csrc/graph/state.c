@@ -31,6 +31,12 @@ int graph_lookup_attr(PyObject *object, const char *name, PyObject **value)
     return 0;
 }
 
+int graph_set_default(PyObject *dict, PyObject *key, PyObject *value)
+{
+    int there = PyDict_Contains(dict, key);
+    return there == 0 ? PyDict_SetItem(dict, key, value) : there < 0 ? -1 : 0;
+}
+
 int graph_find_item(PyObject *dict, const char *name, PyObject **value)
 {
     PyObject *key = PyUnicode_FromString(name);

@@ -161,7 +161,7 @@ static PyObject *find_steps(PyObject *nodes)
     for (Py_ssize_t i = 0; loops != NULL && i < PyList_GET_SIZE(nodes); i++) {
         PyObject *node = PyList_GET_ITEM(nodes, i);
         int found = is_scan(node);
-        if (found < 0 || (found == 1 && node_n_inputs(node) > 0 && PyDict_SetDefault(loops, node_input(node, 0), node) == NULL)) Py_CLEAR(loops);
+        if (found < 0 || (found == 1 && node_n_inputs(node) > 0 && graph_set_default(loops, node_input(node, 0), node) < 0)) Py_CLEAR(loops);
     }
     return loops;
 }
