@@ -10,6 +10,7 @@ import pytest
 
 import pyscan
 import pyscan.tensor as at
+from pyscan.errors import PyscanWarning
 from pyscan.tensor.random import RandomStream
 
 SEED = 3
@@ -346,7 +347,8 @@ def test_two_draws_from_one_state_in_a_body_the_one_that_is_carried_is_in_place(
 
 def test_a_generator_that_the_loop_does_not_carry_starts_each_step_anew():
     rng = shared_rng()
-    path, updates = pyscan.scan(lambda: normal(rng)[0], n_steps=N)
+    with pytest.warns(PyscanWarning):
+        path, updates = pyscan.scan(lambda: normal(rng)[0], n_steps=N)
     f = pyscan.function([], path, updates=updates)
     assert inner_flags(f) in ([], [False])
     assert f().tolist() == [numpy_rng().normal()] * N

@@ -9,6 +9,7 @@ import pytest
 import pyscan
 import pyscan.tensor as at
 from pyscan import _core
+from pyscan.errors import PyscanWarning
 
 BIT_GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64]
 
@@ -401,7 +402,8 @@ def test_repeated_calls_keep_no_generator_and_no_block(make, mode):
         following, more = OwnDraw().make_node(middle).outputs
         return value + more + draw(fixed)[0], {rng: following}
 
-    out, updates = pyscan.scan(step, n_steps=3)
+    with pytest.warns(PyscanWarning):  # of the draw on `fixed`
+        out, updates = pyscan.scan(step, n_steps=3)
     f = pyscan.function([], out, updates=updates, mode=mode)
     for _ in range(3):
         f()
