@@ -602,9 +602,8 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "broadcast_shapes cauchy choice dirichlet gengamma get_partial_wrapper gumbel halfcauchy hypergeometric "
             "invgamma multinomial multivariate_normal nbinom negative_binomial pareto permutation randint "
             "safe_multivariate_normal standard_cauchy standard_t t triangular truncexpon",
-        "tensor.random.op": "AbstractRNGConstructor default_supp_shape_from_params",
         "tensor.random.type": "T",
-        "tensor.random.utils": "broadcast_params maximum params_broadcast_shapes",
+        "tensor.random.utils": "maximum",
         "tensor.random.var": "RNGTypeType randomgen_constructor",
     }),
     ('an operation on tensors', 'pyscan.as_op makes an operation of a Python function.', {

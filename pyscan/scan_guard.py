@@ -22,7 +22,7 @@ from pyscan.formulas import pp
 from pyscan.graph import ancestors, io_toposort
 from pyscan.ifelse import IfElse
 from pyscan.scan_op import Scan
-from pyscan.tensor.random import RandomType, RandomVariable, RNGConstructor, random_generator_type
+from pyscan.tensor.random import AbstractRNGConstructor, RandomType, RandomVariable, random_generator_type
 
 _PACKAGE = str(Path(__file__).parent)
 
@@ -94,7 +94,7 @@ class _Step:
         if isinstance(node.op, IfElse):
             branches = node.inputs[1 + position], node.inputs[1 + node.op.n_outs + position]
             return self.sources(branches[0]) | self.sources(branches[1])
-        if isinstance(node.op, RNGConstructor) and not self._is_new(node):
+        if isinstance(node.op, AbstractRNGConstructor) and not self._is_new(node):
             return {(output, False)}
         is_view = position in (node.op.view_map or {})
         generators = [v for v in node.inputs if isinstance(v.type, RandomType)]

@@ -101,8 +101,13 @@ def test_ranks_of_parameters_must_be_a_sequence():
 
 
 def test_a_support_needs_a_parameter_with_its_rank():
-    with pytest.raises(ValueError, match=r"Reference parameter does not match the expected dimensions; .* has less than 1 dim\(s\)\."):
+    for ranks, size in (([0], None), ([0], 3), ([1], 3)):
+        with pytest.raises(ValueError, match=r"Reference parameter does not match the expected dimensions; .* has less than 1 dim\(s\)\."):
+            RandomVariable("own", 1, ranks, "float64")(0.5, size=size)
+    with pytest.raises(IndexError, match="too many indices for array: parameter number 0 of own has 0 dimension"):
         RandomVariable("own", 1, [1], "float64")(0.5)
+    with pytest.raises(IndexError, match="too many indices for array"):
+        RANDOM.categorical(0.5)
 
 
 def test_a_user_s_op_with_a_name_of_the_table_draws_by_its_own_function():
