@@ -10,6 +10,7 @@ import copy
 
 from pyscan._core import Apply, Op, Variable
 from pyscan.tensor.basic import as_tensor_variable
+from pyscan.tensor.random_types import generator_given
 
 __all__ = ["IfElse", "ifelse"]
 
@@ -56,7 +57,8 @@ def _common_type(a, b):
 
 
 def _as_list(value):
-    return [v if isinstance(v, Variable) else as_tensor_variable(v) for v in (value if isinstance(value, (list, tuple)) else [value])]
+    values = map(generator_given, value if isinstance(value, (list, tuple)) else [value])
+    return [v if isinstance(v, Variable) else as_tensor_variable(v) for v in values]
 
 
 def ifelse(condition, then_branch, else_branch, name=None):

@@ -27,11 +27,11 @@ from pyscan.scan_arguments import (
 )
 from pyscan.scan_guard import Draw, next_number, repeated_draws, warn_of
 from pyscan.scan_op import Scan, ScanInfo
-from pyscan.scan_step import StepResult, check_states, closures, read_result, shared_use, until, widen
+from pyscan.scan_step import StepResult, check_generators, check_states, closures, read_result, shared_use, until, widen
 from pyscan.sharedvalue import collect_new_shareds
 from pyscan.tensor.basic import as_tensor_variable, cast, join, ones, switch, zeros
 from pyscan.tensor.math import ceil, eq
-from pyscan.tensor.random import RandomType
+from pyscan.tensor.random_types import RandomType, generator_given
 from pyscan.tensor.shape import shape_padleft, unbroadcast
 from pyscan.tensor.subtensor import set_subtensor
 from pyscan.tensor.type import TensorType
@@ -236,8 +236,8 @@ def scan(
         Arrays read along their first axis, or dicts ``{"input": x, "taps": [-1, 0]}``.
     outputs_info
         For each output: None (not fed back), the initial state (shape and dtype of one step), or ``{"initial": v, "taps": [-2,
-        -1]}`` with the past values along v's first axis, the oldest first. A generator variable is carried; its output is its
-        last state.
+        -1]}`` with the past values along v's first axis, the oldest first. A generator (a variable, or NumPy's own, which is
+        copied) is carried; its output is its last state.
     non_sequences
         What every step gets as it is. Variables that `fn` uses without being given them are found.
     n_steps
@@ -273,7 +273,8 @@ def scan(
 
 def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, strict, return_list, options):
     infos = read_outputs_info(outputs_info)
-    given = [v if isinstance(v, Variable) else as_tensor_variable(v) for v in as_list(non_sequences)]
+    given = [generator_given(v) for v in as_list(non_sequences)]
+    given = [v if isinstance(v, Variable) else as_tensor_variable(v) for v in given]
     is_one_step = fixed_steps(n_steps) in (1, -1)
     taps, n_steps = _cut_sequences(sequences, n_steps, go_backwards)
     states = [make_state(i, initial, back, n_steps) for i, (initial, back) in enumerate(infos) if initial is not None]
@@ -287,6 +288,7 @@ def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, str
     infos = _match_outputs(infos, result.outputs)
     loop = _Loop(taps, _order_states(states), result, n_steps)
     loop.paths = [i for i, (initial, _) in enumerate(infos) if initial is None]
+    check_generators(loop.generators, loop.results(loop.generators))
     _check_paths(result.outputs, loop.paths)
     check_states(loop.tensors, loop.results(loop.tensors), len(taps))
     carried = loop.find_inputs(given, local, strict, first)
@@ -304,6 +306,11 @@ def _as_node_input(value):
 
 
 # Shorthands
+
+
+def _last(output):
+    """The last step's value of an output of scan: a carried generator is that already."""
+    return output if isinstance(output.type, RandomType) else output[-1]
 
 
 def map(  # noqa: A001 (Aesara's name)
@@ -335,8 +342,8 @@ def reduce(fn, sequences, outputs_info, non_sequences=None, go_backwards=False, 
         fn, sequences=sequences, outputs_info=outputs_info, non_sequences=non_sequences, go_backwards=go_backwards, mode=mode, name=name
     )
     if isinstance(outputs, (list, tuple)):
-        return [output[-1] for output in outputs], updates
-    return outputs[-1], updates
+        return [_last(output) for output in outputs], updates
+    return _last(outputs), updates
 
 
 def foldl(fn, sequences, outputs_info, non_sequences=None, mode=None, name=None):
@@ -392,7 +399,7 @@ def scan_checkpoints(
             fn, sequences=list(inner_sequences), outputs_info=[next(states) if state else None for state in is_state],
             non_sequences=list(values[sum(is_state) :]), n_steps=length, name=name + "_inner", return_list=True,
         )  # fmt: skip
-        return [output[-1] for output in outputs], updates
+        return [_last(output) for output in outputs], updates
 
     return scan(
         block, sequences=[lengths, *blocks], outputs_info=infos, non_sequences=fixed, n_steps=n_blocks, name=name + "_outer", allow_gc=True

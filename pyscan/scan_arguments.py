@@ -13,7 +13,7 @@ import numpy as np
 from pyscan._core import Variable
 from pyscan.tensor.basic import AllocEmpty, NotScalarConstantError, as_tensor_variable, get_scalar_constant_value
 from pyscan.tensor.math import minimum
-from pyscan.tensor.random import RandomType
+from pyscan.tensor.random_types import RandomType, generator_given
 from pyscan.tensor.shape import shape_padleft, unbroadcast
 from pyscan.tensor.subtensor import set_subtensor
 
@@ -48,13 +48,13 @@ def _read_output_info(i, info):
     if info is None:
         return None, None
     if not isinstance(info, dict):
-        return info, [-1]
+        return generator_given(info), [-1]
     if info.get("return_steps") is not None:
         raise DeprecationWarning(
             "Using `return_steps` has been deprecated. Simply select the entries you need using a subtensor. Scan will optimize "
             "memory consumption, so do not worry about that."
         )
-    initial, taps = info.get("initial"), info.get("taps")
+    initial, taps = generator_given(info.get("initial")), info.get("taps")
     if initial is None and taps is not None:
         raise ValueError(f"If you are using slices of an output you need to provide a initial state for it: {info}")
     if initial is not None and taps is None:
@@ -206,4 +206,6 @@ def make_state(position, initial, taps, n_steps):
     # Exactly the list [-1] means a state without a leading axis; a tuple (-1,) has one.
     if taps == [-1]:
         return _single_state(position, initial, n_steps)
+    if isinstance(getattr(initial, "type", None), RandomType):
+        raise TypeError(f"outputs_info[{position}] is a generator: of that the last state alone is carried, so it takes no taps but [-1], got {list(taps)}")
     return _past_state(position, initial, taps, n_steps)

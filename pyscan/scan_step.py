@@ -222,3 +222,13 @@ def check_states(states, results, n_before):
             f"{state.position} of `fn` has dtype {got.dtype} and {got.ndim} dimension(s)."
         )
         check_state_result(as_tensor_variable(state.buffer), number, result, whose)
+
+
+def check_generators(states, results):
+    """TypeError when a step hands on something else for a carried generator than a generator of its class."""
+    for state, result in zip(states, results):
+        if result.type != state.inner[0].type:
+            raise TypeError(
+                f"The state {state.label()} is a generator ({state.inner[0].type}), but output {state.position} of `fn`, which is its next "
+                f"state, has type {result.type}. Return the next state in that place: draw.owner.outputs[0] of the step's last draw from it."
+            )

@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from pyscan import _core
-from pyscan._core import Apply, Op, Type, Variable
-from pyscan.sharedvalue import SharedVariable, shared, shared_constructor
+from pyscan._core import Apply, Constant, Op, Type, Variable
+from pyscan.sharedvalue import SharedVariable, generic, shared, shared_constructor
 from pyscan.tensor.basic import NoneConst, as_tensor_variable
 
 # Types of generators
@@ -248,15 +248,24 @@ def _is_seed(value) -> bool:
     return isinstance(value, (int, np.integer, np.random.SeedSequence)) or (isinstance(value, np.ndarray) and value.dtype.kind in "iu")
 
 
+def generator_given(value):
+    """A shared generator for a NumPy generator or bit generator (copied) or a SeedSequence; anything else as it is.
+
+    What `scan` and `ifelse` do with values that they are given: a number is no seed there.
+    """
+    if isinstance(value, np.random.SeedSequence):
+        return shared(np.random.default_rng(value), borrow=True)
+    if isinstance(value, np.random.BitGenerator):
+        return shared(np.random.Generator(value))
+    return shared(value) if isinstance(value, (np.random.Generator, np.random.RandomState)) else value
+
+
 def as_generator_variable(rng):
     """The variable for what a caller gave as ``rng=``: None (a fresh generator), a variable, a NumPy generator or bit generator
     (copied), or a seed. TypeError for anything else."""
     if rng is None or _is_seed(rng):
         return shared(np.random.default_rng(rng), borrow=True)
-    if isinstance(rng, np.random.BitGenerator):
-        return shared(np.random.Generator(rng))
-    if isinstance(rng, (np.random.Generator, np.random.RandomState)):
-        return shared(rng)
+    rng = generator_given(rng)
     if not isinstance(rng, Variable) or not isinstance(rng.type, RandomType):
         raise TypeError("The type of rng should be an instance of either RandomGeneratorType or RandomStateType")
     return rng
@@ -266,18 +275,22 @@ def as_generator_variable(rng):
 
 
 class AbstractRNGConstructor(Op):
-    """Makes a generator from a seed (None, an integer or an array of integers) in the graph, anew at each call."""
+    """Makes a generator from a seed (None, an integer, an array of integers or a SeedSequence) in the graph, anew at each call."""
 
     __props__ = ()
     random_type: RandomType
     random_constructor: str
 
     def make_node(self, seed=None):
-        return Apply(self, [NoneConst if seed is None else as_tensor_variable(seed)], [self.random_type()])
+        if seed is None:
+            seed = NoneConst
+        elif isinstance(seed, np.random.SeedSequence):
+            seed = Constant(generic, seed)
+        return Apply(self, [seed if isinstance(seed, Constant) else as_tensor_variable(seed)], [self.random_type()])
 
     def perform(self, node, inputs, output_storage):
         (seed,) = inputs
-        if seed is not None and np.size(seed) == 1:
+        if isinstance(seed, np.ndarray) and seed.size == 1:
             seed = int(np.asarray(seed).reshape(()))
         output_storage[0][0] = getattr(np.random, self.random_constructor)(seed)
 
