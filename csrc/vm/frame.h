@@ -105,8 +105,7 @@ void frame_reset_storage(Frame *frame, const VmHost *host, size_t *keep_bytes);
 Buffer *frame_slot(Frame *frame, int32_t slot, size_t n_bytes, Status *status);
 static inline int64_t frame_int64(const Frame *frame, int32_t value) { return *(const int64_t *)(const void *)frame->addr[value]; }
 
-/* vm.c. Steps once, in order; and a loop's steps until it ends. */
-int loop_run_steps(LoopFrame *loop_frame, Run *run);
+/* vm.c. Steps once, in order. */
 int frame_run_steps(Frame *frame, const Step *steps, Run *run);
 
 /* sweep.c: one kernel over arrays that broadcast. */

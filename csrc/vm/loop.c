@@ -76,9 +76,8 @@ static int init_lists(LoopFrame *loop_frame)
     size_t n_rows = (size_t)loop->n_sequences + (size_t)loop->n_taps + (size_t)loop->n_paths + (size_t)loop->n_states;
 
     loop_frame->n_writers = loop->n_paths + loop->n_states;
-    if ((loop_frame->cursors = mem_calloc(n_rows + 1, sizeof(Cursor))) == NULL
+    if ((loop_frame->tracks = mem_calloc(n_rows + 1, sizeof(Track))) == NULL || rows_new(&loop_frame->rows, n_rows) < 0
         || (loop_frame->writers = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Writer))) == NULL
-        || (loop_frame->moves = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Move))) == NULL
         || (loop_frame->links = mem_calloc(n_links + 1, sizeof(Link))) == NULL
         || (loop_frame->body->targets = mem_calloc((size_t)loop->body->n_values, sizeof(RowTarget))) == NULL
         || (loop_frame->handed = mem_calloc(2 * n_carries + 1, sizeof(void *))) == NULL
@@ -131,9 +130,9 @@ void loop_frame_free(LoopFrame *loop_frame)
     mem_free(loop_frame->pool);
     mem_free(loop_frame->handed);
     mem_free(loop_frame->links);
-    mem_free(loop_frame->moves);
     mem_free(loop_frame->writers);
-    mem_free(loop_frame->cursors);
+    mem_free(loop_frame->tracks);
+    rows_free(&loop_frame->rows);
     frame_free(loop_frame->body, NULL);
     mem_free(loop_frame);
 }
@@ -188,10 +187,26 @@ static int run_once(LoopFrame *loop_frame, Run *run)
 
 static int run_all(LoopFrame *loop_frame, Run *run)
 {
+    const Step *each = loop_frame->body->each, *first;
+    int64_t n;
+    int result = 0;
+
     if (loop_frame->n_steps == 0) {
         return 0;
     }
-    return run_once(loop_frame, run) < 0 ? -1 : loop_run_steps(loop_frame, run);
+    loop_place_rows(loop_frame, 0);
+    if (run_once(loop_frame, run) < 0) {
+        return -1;
+    }
+    first = loop_frame->is_whole ? loop_frame->body->steps : each;
+    while (result == 0 && (n = loop_next_piece(loop_frame)) > 0) {
+        if (run_spend(run, n * loop_frame->step_cost) < 0) {
+            return -1;
+        }
+        result = loop_run_steps(loop_frame, &loop_frame->rows, first, each, n, run);
+        first = each;
+    }
+    return result;
 }
 
 int run_loop(Frame *frame, const Step *step, Run *run)

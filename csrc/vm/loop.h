@@ -1,7 +1,7 @@
 /* A loop's parts while it runs, for the files about loops.
  *
- * The order of a call: loop_begin; for each step the body, then loop_move_rows, loop_write_others, loop_hand_over and, if
- * another step follows, loop_advance; loop_finish. An engine that runs bodies in another way does the same around it.
+ * The order of a call: loop_begin; loop_place_rows for step 0; for each step the body, then rows_move, loop_write_others,
+ * loop_hand_over and rows_advance; loop_finish. An engine that runs bodies in another way does the same around it.
  * Relies on: frame.h. Relied on by: loop.c, loop_setup.c, loop_carry.c. */
 #ifndef PYSCAN_VM_LOOP_H
 #define PYSCAN_VM_LOOP_H
@@ -10,21 +10,35 @@
 
 #include "vm/frame.h"
 
-/* The address of a row that the body reads, which moves by a stride each step. In a ring it starts again at its end;
- * elsewhere `end` is NULL. */
+/* Where the rows of one buffer are that the body reads or writes at an address that moves: row `first` + t belongs to
+ * step t; in a ring of n_ring rows it starts again at its end, elsewhere n_ring is 0. */
+typedef struct Track {
+    int32_t value;
+    bool is_move; /* the 8 bytes of the body's scalar are copied to the row after the step; else the scalar or array is at the row */
+    char *data;
+    int64_t stride, first, n_ring;
+} Track;
+
+/* A track while steps run: `cell` holds the scalar's address or the array's data, in the body's frame. `end` is where the
+ * ring starts again, else NULL. */
 typedef struct Cursor {
-    char **cell; /* the scalar's address or the array's data, in the body's frame */
+    char **cell;
     int64_t stride, wrap;
     char *end;
 } Cursor;
 
-/* The commonest result of a step: 8 bytes that are copied to a row, which moves in the same way. */
 typedef struct Move {
     char **cell; /* where the address of the body's scalar is */
     char *row;
     int64_t stride, wrap;
     char *end;
 } Move;
+
+typedef struct Rows {
+    Cursor *cursors, *cursors_end;
+    Move *moves, *moves_end;
+    bool has_others; /* a step ends with more than moves of rows */
+} Rows;
 
 /* A result of any kind, and the buffer of its rows. */
 typedef struct Writer {
@@ -35,10 +49,10 @@ typedef struct Writer {
     int64_t item_bytes;  /* of a scalar */
     int64_t n_rows;      /* of the buffer; 0 when nothing is kept */
     int64_t past;        /* rows before those of the path */
-    char *row;           /* the row to write, which moves as a cursor does; in `moves` for those that are there */
+    char *row;           /* the row to write, of those that are not in tracks: it moves as a cursor does */
     int64_t stride, wrap;
     char *end;
-    bool is_move;        /* it is in `moves`, or the body's value is at the row itself, which a cursor moves */
+    bool is_tracked;     /* a track moves it, or shows the body its row */
     bool can_be_direct;  /* the body computes the value in each step, and no writer before is of the same value; an array is
                           * memory of its own, not a view, and its shape is known before its elements are */
     Array shape;         /* of a row, with its strides */
@@ -59,11 +73,10 @@ struct LoopFrame {
     char *const *until; /* where the address of the condition is, or NULL */
     bool is_whole;     /* step 0 runs the invariant instructions too */
     bool has_carries;  /* the body can give back another stream or object than it got */
-    bool has_others;   /* a step ends with more than moves of rows */
-    int32_t n_writers, n_staged, n_links;
-    Cursor *cursors, *cursors_end; /* sequences, taps, results written to their rows at once */
+    int32_t n_writers, n_staged, n_links, n_tracks;
+    Track *tracks;     /* sequences, taps, then results that are tracked */
+    Rows rows;         /* all tracks */
     Writer *writers;   /* paths, then states */
-    Move *moves, *moves_end; /* those of them that are moves */
     Link *links;       /* draws in place on the loop's own streams */
     Stream **pool;     /* owned, two for each carry: copies of streams */
     void **handed;     /* by carry, while a step's streams and objects are handed on */
@@ -76,11 +89,27 @@ int loop_hand_over(LoopFrame *loop_frame, Run *run);
 int loop_finish(LoopFrame *loop_frame, Run *run);
 /* The steps to run before the clock is looked at; 0 when all are done. */
 int64_t loop_next_piece(const LoopFrame *loop_frame);
+/* Puts the body's addresses where the steps from `step` on find them. */
+void loop_place_rows(LoopFrame *loop_frame, int64_t step);
 
-/* Scalars of 8 bytes go to their rows. */
-static inline void loop_move_rows(LoopFrame *loop_frame)
+int rows_new(Rows *rows, size_t n_tracks); /* -1: no memory */
+void rows_free(Rows *rows);
+static inline void rows_clear(Rows *rows)
 {
-    for (Move *move = loop_frame->moves; move < loop_frame->moves_end; move++) {
+    rows->cursors_end = rows->cursors;
+    rows->moves_end = rows->moves;
+}
+/* Adds a track of the body's frame, at the row of `step`. */
+void rows_add(Rows *rows, const Track *track, const Frame *body, int64_t step);
+static inline char *track_row(const Track *track, int64_t step)
+{
+    int64_t row = track->first + step;
+    return track->data + (track->n_ring > 0 ? row % track->n_ring : row) * track->stride;
+}
+
+static inline void rows_move(const Rows *rows)
+{
+    for (Move *move = rows->moves; move < rows->moves_end; move++) {
         char *row = move->row;
         memcpy(row, *move->cell, 8);
         row += move->stride;
@@ -88,13 +117,17 @@ static inline void loop_move_rows(LoopFrame *loop_frame)
     }
 }
 
-static inline void loop_advance(const LoopFrame *loop_frame)
+static inline void rows_advance(const Rows *rows)
 {
-    for (const Cursor *cursor = loop_frame->cursors; cursor < loop_frame->cursors_end; cursor++) {
+    for (const Cursor *cursor = rows->cursors; cursor < rows->cursors_end; cursor++) {
         char *row = *cursor->cell + cursor->stride;
         *cursor->cell = row == cursor->end ? row - cursor->wrap : row;
     }
 }
+
+/* vm.c. Runs n steps of the body: the instructions `first`, then `each` in the steps after. 0, or 1 when `until` ended the
+ * loop, or -1; n_done goes on by the steps that are complete. */
+int loop_run_steps(LoopFrame *loop_frame, const Rows *rows, const Step *first, const Step *each, int64_t n, Run *run);
 
 /* loop_carry.c: the streams and objects before the first step and after the last. */
 int loop_take_carries(LoopFrame *loop_frame, Run *run);

@@ -44,21 +44,50 @@ static void set_row(Array *row, const Array *array)
     }
 }
 
-/* Lets a value of the body show row number `first` of array, and moves it on each step; in a ring of n_ring rows. */
-static void set_cursor(LoopFrame *loop_frame, Cursor *cursor, int32_t inner, const Array *array, int64_t first, int64_t n_ring)
+/* Lets a value of the body show row number `first` of array in step 0, and the next one in each step; in a ring of n_ring rows. */
+static void add_track(LoopFrame *loop_frame, int32_t inner, const Array *array, int64_t first, int64_t n_ring)
 {
-    Frame *body = loop_frame->body;
+    Track *track = &loop_frame->tracks[loop_frame->n_tracks++];
 
-    if (body->arrays[inner] != NULL) {
-        set_row(body->arrays[inner], array);
-        cursor->cell = &body->arrays[inner]->data;
-    } else {
-        cursor->cell = &body->addr[inner];
+    if (loop_frame->body->arrays[inner] != NULL) {
+        set_row(loop_frame->body->arrays[inner], array);
     }
-    cursor->stride = array->strides[0];
-    cursor->wrap = n_ring * cursor->stride;
-    cursor->end = n_ring > 0 ? array->data + cursor->wrap : NULL;
-    *cursor->cell = array->data + first * cursor->stride;
+    *track = (Track){.value = inner, .data = array->data, .stride = array->strides[0], .first = first, .n_ring = n_ring};
+}
+
+int rows_new(Rows *rows, size_t n_tracks)
+{
+    rows->cursors = mem_calloc(n_tracks + 1, sizeof(Cursor));
+    rows->moves = mem_calloc(n_tracks + 1, sizeof(Move));
+    rows_clear(rows);
+    return rows->cursors == NULL || rows->moves == NULL ? -1 : 0;
+}
+
+void rows_free(Rows *rows)
+{
+    mem_free(rows->cursors);
+    mem_free(rows->moves);
+}
+
+void rows_add(Rows *rows, const Track *track, const Frame *body, int64_t step)
+{
+    char **cell = body->arrays[track->value] != NULL ? &body->arrays[track->value]->data : &body->addr[track->value];
+    char *row = track_row(track, step), *end = track->n_ring > 0 ? track->data + track->n_ring * track->stride : NULL;
+
+    if (track->is_move) {
+        *rows->moves_end++ = (Move){cell, row, track->stride, track->n_ring * track->stride, end};
+    } else {
+        *cell = row;
+        *rows->cursors_end++ = (Cursor){cell, track->stride, track->n_ring * track->stride, end};
+    }
+}
+
+void loop_place_rows(LoopFrame *loop_frame, int64_t step)
+{
+    rows_clear(&loop_frame->rows);
+    for (int32_t i = 0; i < loop_frame->n_tracks; i++) {
+        rows_add(&loop_frame->rows, &loop_frame->tracks[i], loop_frame->body, step);
+    }
 }
 
 static void set_fixed(LoopFrame *loop_frame, Run *run)
@@ -141,7 +170,7 @@ static int set_stage(Writer *writer, Run *run)
     return writer->stage != NULL ? 0 : status_fail(run->status, STATUS_NO_MEMORY);
 }
 
-static int set_state(LoopFrame *loop_frame, int32_t i, Cursor **next, Run *run)
+static int set_state(LoopFrame *loop_frame, int32_t i, Run *run)
 {
     const Loop *loop = loop_frame->loop;
     const LoopState *state = &loop->states[i];
@@ -155,7 +184,7 @@ static int set_state(LoopFrame *loop_frame, int32_t i, Cursor **next, Run *run)
     n_rows = buffer->shape[0];
     for (int32_t j = 0; j < state->n_taps; j++) {
         const LoopTap *tap = &loop->taps[state->first_tap + j];
-        set_cursor(loop_frame, (*next)++, tap->inner, buffer, state->past + tap->tap, n_rows);
+        add_track(loop_frame, tap->inner, buffer, state->past + tap->tap, n_rows);
     }
     set_writer(writer, buffer, state->past % n_rows);
     writer->is_staged = n_rows == state->past;
@@ -193,37 +222,30 @@ static void set_target(const LoopFrame *loop_frame, const Writer *writer)
     loop_frame->body->targets[writer->inner_out] = is_direct ? (RowTarget){&writer->row, &writer->shape} : (RowTarget){NULL, NULL};
 }
 
-/* A scalar that the body computes in each step is computed at its row, which a cursor moves; other scalars of 8 bytes are
+/* A scalar that the body computes in each step is computed at its row, which a track shows; other scalars of 8 bytes are
  * moved to theirs. What is left goes the long way. */
-static void set_rows(LoopFrame *loop_frame, Cursor *next_cursor)
+static void set_rows(LoopFrame *loop_frame)
 {
     Frame *body = loop_frame->body;
-    Move *next_move = loop_frame->moves;
     bool is_all = true;
 
     for (int32_t i = 0; i < loop_frame->n_writers; i++) {
         Writer *writer = &loop_frame->writers[i];
         bool is_plain = writer->is_scalar && writer->is_ready && !writer->is_staged && writer->n_rows > 0;
-        char **cell = &body->addr[writer->inner_out];
 
-        writer->is_move = is_plain && (writer->can_be_direct || writer->item_bytes == 8);
-        is_all &= writer->is_move;
-        if (!writer->is_scalar) {
-            if (writer->can_be_direct) {
-                set_target(loop_frame, writer);
-            }
-        } else if (writer->can_be_direct) {
-            *cell = is_plain ? writer->row : body->registers[writer->inner_out].bytes;
+        writer->is_tracked = is_plain && (writer->can_be_direct || writer->item_bytes == 8);
+        is_all &= writer->is_tracked;
+        if (!writer->is_scalar && writer->can_be_direct) {
+            set_target(loop_frame, writer);
+        } else if (writer->is_scalar && writer->can_be_direct) {
+            body->addr[writer->inner_out] = body->registers[writer->inner_out].bytes;
         }
-        if (writer->is_move && writer->can_be_direct) {
-            *next_cursor++ = (Cursor){cell, writer->stride, writer->wrap, writer->end};
-        } else if (writer->is_move) {
-            *next_move++ = (Move){cell, writer->row, writer->stride, writer->wrap, writer->end};
+        if (writer->is_tracked) {
+            add_track(loop_frame, writer->inner_out, loop_frame->around->arrays[writer->outer_out], writer->past, writer->n_rows);
+            loop_frame->tracks[loop_frame->n_tracks - 1].is_move = !writer->can_be_direct;
         }
     }
-    loop_frame->cursors_end = next_cursor;
-    loop_frame->moves_end = next_move;
-    loop_frame->has_others = !is_all || loop_frame->has_carries || loop_frame->until != NULL;
+    loop_frame->rows.has_others = !is_all || loop_frame->has_carries || loop_frame->until != NULL;
 }
 
 int64_t loop_next_piece(const LoopFrame *loop_frame)
@@ -236,19 +258,19 @@ int64_t loop_next_piece(const LoopFrame *loop_frame)
 int loop_begin(LoopFrame *loop_frame, Run *run)
 {
     const Loop *loop = loop_frame->loop;
-    Cursor *next = loop_frame->cursors;
 
     loop_frame->n_steps = frame_int64(loop_frame->around, loop->n_steps);
     loop_frame->n_done = 0;
     loop_frame->n_staged = 0;
+    loop_frame->n_tracks = 0;
     if (check_lengths(loop_frame, run) < 0) {
         return -1;
     }
     for (int32_t i = 0; i < loop->n_sequences; i++) {
-        set_cursor(loop_frame, next++, loop->sequences[i].inner, loop_frame->around->arrays[loop->sequences[i].outer], 0, 0);
+        add_track(loop_frame, loop->sequences[i].inner, loop_frame->around->arrays[loop->sequences[i].outer], 0, 0);
     }
     for (int32_t i = 0; i < loop->n_states; i++) {
-        if (set_state(loop_frame, i, &next, run) < 0) {
+        if (set_state(loop_frame, i, run) < 0) {
             return -1;
         }
     }
@@ -257,7 +279,7 @@ int loop_begin(LoopFrame *loop_frame, Run *run)
             return -1;
         }
     }
-    set_rows(loop_frame, next);
+    set_rows(loop_frame);
     set_fixed(loop_frame, run);
     return loop_take_carries(loop_frame, run);
 }
@@ -355,7 +377,7 @@ int loop_write_others(LoopFrame *loop_frame, Run *run)
     for (int32_t i = 0; i < loop_frame->n_writers; i++) {
         Writer *writer = &loop_frame->writers[i];
 
-        if (writer->is_staged || writer->is_move) {
+        if (writer->is_staged || writer->is_tracked) {
             continue;
         }
         if (!writer->is_ready && set_array_path(loop_frame, writer, loop_frame->body->arrays[writer->inner_out], run) < 0) {

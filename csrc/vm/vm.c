@@ -197,37 +197,29 @@ static int end_step(LoopFrame *loop_frame, Run *run)
     return loop_frame->until != NULL && **loop_frame->until != 0;
 }
 
-/* Steps are counted down in pieces, after each of which the clock may be read. n_done counts the steps that are complete, so
- * it is the number of the one in which a failure happens. */
-int loop_run_steps(LoopFrame *loop_frame, Run *run)
+/* n_done counts the steps that are complete, so it is the number of the one in which a failure happens. */
+int loop_run_steps(LoopFrame *loop_frame, const Rows *rows, const Step *first, const Step *each, int64_t n, Run *run)
 {
     Frame *body = loop_frame->body;
-    const Step *steps = loop_frame->is_whole ? body->steps : body->each; /* of step 0, see loop.c */
-    int64_t n_piece = 1, n_left = 1;
+    const Step *steps = first;
+    int64_t n_left = n;
     int result = -1;
 
     while (run_pass(body, steps, run) == 0) {
         int is_ended = 0;
 
-        loop_move_rows(loop_frame);
-        if (loop_frame->has_others && (is_ended = end_step(loop_frame, run)) < 0) {
+        rows_move(rows);
+        if (rows->has_others && (is_ended = end_step(loop_frame, run)) < 0) {
             break;
         }
+        rows_advance(rows);
         if (--n_left == 0 || is_ended > 0) {
-            loop_frame->n_done += n_piece - n_left;
-            n_left = n_piece = is_ended > 0 ? 0 : loop_next_piece(loop_frame);
-            if (n_piece == 0) {
-                result = 0;
-                break;
-            }
-            if (run_spend(run, n_piece * loop_frame->step_cost) < 0) {
-                break;
-            }
+            result = is_ended;
+            break;
         }
-        loop_advance(loop_frame);
-        steps = body->each;
+        steps = each;
     }
-    loop_frame->n_done += n_piece - n_left;
+    loop_frame->n_done += n - n_left;
     return result;
 }
 
