@@ -201,10 +201,35 @@ def default_node_formatter(op, argstrings) -> str:
     return f"{op.op}({', '.join(argstrings)})"
 
 
+def get_test_value(v: Any) -> Any:
+    """The value of a constant or shared variable, or what the user put at another variable's ``tag.test_value``.
+
+    AttributeError where there is none. Anything else than a variable is made one first. Nothing is computed: an expression has
+    a test value when it was given one.
+
+    >>> import pyscan.tensor as at
+    >>> x = at.dscalar("x")
+    >>> x.tag.test_value = 3.0
+    >>> float(get_test_value(x)), int(get_test_value(2))
+    (3.0, 2)
+    """
+    if not isinstance(v, Variable):
+        from pyscan.tensor.basic import as_tensor_variable
+        v = as_tensor_variable(v)
+    if isinstance(v, Constant):
+        return v.data
+    if isinstance(v, SharedVariable):
+        return v.get_value(borrow=True, return_internal_type=True)
+    try:
+        return v.tag.test_value
+    except AttributeError:
+        raise AttributeError(f"{v} has no test value") from None
+
+
 __all__ = [
     "Apply", "AtomicVariable", "Constant", "FunctionGraph", "HasInnerGraph", "InconsistencyError", "MethodNotDefined", "MissingInputError",
     "NoParams", "NominalVariable", "Op", "Scratchpad", "SharedVariable", "Type", "Variable", "ancestors", "applys_between", "as_string",
-    "clone", "clone_get_equiv", "clone_replace", "default_leaf_formatter", "default_node_formatter", "equal_computations", "get_var_by_name",
-    "graph_inputs", "io_toposort", "is_in_ancestors", "list_of_nodes", "op_as_string", "orphans_between", "output_of",
+    "clone", "clone_get_equiv", "clone_replace", "default_leaf_formatter", "default_node_formatter", "equal_computations", "get_test_value",
+    "get_var_by_name", "graph_inputs", "io_toposort", "is_in_ancestors", "list_of_nodes", "op_as_string", "orphans_between", "output_of",
     "rebuild_function_graph", "rebuild_node", "replace_nominals_with_dummies", "vars_between", "view_roots", "walk",
 ]

@@ -18,14 +18,16 @@ static int find_dist(PyObject *node, int *dist)
     return 0;
 }
 
-/* 1 if the size input says nothing: a constant of length 0. */
+/* 1 if the size input says nothing: a vector of length 0, constant or by its type. */
 static int size_is_empty(PyObject *size)
 {
-    Py_ssize_t n;
+    bool is_constant = PyObject_TypeCheck(size, graph_state_of(size)->Constant);
+    PyObject *shape = PyObject_GetAttrString(is_constant ? ((Constant *)size)->data : ((Variable *)size)->type, "shape");
+    PyObject *length = shape != NULL && PyTuple_Check(shape) && PyTuple_GET_SIZE(shape) == 1 ? PyTuple_GET_ITEM(shape, 0) : NULL;
+    int result = shape == NULL ? -1 : length != NULL && PyLong_Check(length) && PyLong_AsSsize_t(length) == 0;
 
-    if (!PyObject_TypeCheck(size, graph_state_of(size)->Constant)) return 0;
-    n = PyObject_Size(((Constant *)size)->data);
-    return n < 0 ? -1 : n == 0;
+    Py_XDECREF(shape);
+    return result;
 }
 
 /* Generator and size. */

@@ -50,6 +50,8 @@ from pyscan.tensor.random_types import as_generator_variable as _as_generator_va
 from pyscan.tensor.shape import shape_padleft
 from pyscan.tensor.type import TensorType
 
+broadcast_shapes = np.broadcast_shapes
+
 # In the order that gives each dtype its number in a random variable's third input.
 ALL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -240,6 +242,34 @@ class RandomVariable(Op):
         output_storage[1][0] = np.asarray(drawn, dtype=node.outputs[1].type.dtype)
 
 
+class ScipyRandomVariable(RandomVariable):
+    """A law of scalars whose class method ``rng_fn_scipy(rng, *params, size)`` draws, as SciPy's ``rvs`` do.
+
+    What that gives without a size is broadcast to the parameters' shape. A base for laws of users; after Aesara's class.
+
+    >>> class Shifted(ScipyRandomVariable):
+    ...     name, ndim_supp, ndims_params, dtype = "shifted", 0, (0, 0), "floatX"
+    ...     @classmethod
+    ...     def rng_fn_scipy(cls, rng, loc, scale, size):
+    ...         return loc + rng.exponential(scale, size)
+    >>> Shifted()([1.0, 2.0], 3.0).eval().shape
+    (2,)
+    """
+
+    @classmethod
+    def rng_fn_scipy(cls, rng, *args, **options):
+        """Draws for the parameters and the size; to be defined by subclasses."""
+        raise NotImplementedError(f"{cls.__name__} defines no rng_fn_scipy(rng, *params, size)")
+
+    @classmethod
+    def rng_fn(cls, rng, *args, **options):
+        """Draws: ``rng_fn(rng, *params, size)``, size None or a tuple."""
+        *params, size = (*args, options["size"]) if "size" in options else args
+        drawn = np.asarray(cls.rng_fn_scipy(rng, *args, **options))
+        shape = broadcast_shapes(*map(np.shape, params)) if size is None else drawn.shape
+        return drawn if drawn.shape == shape else np.broadcast_to(drawn, shape).copy()
+
+
 # Distributions, from the table
 
 
@@ -269,6 +299,22 @@ def _gamma_params(shape, rate):
 
 def _integers_params(low, high):
     return (0, low) if high is None else (low, high)
+
+
+# Names of classes, where they are not made of the words of the distribution's name.
+_CLASS_NAMES = {
+    "beta_binomial": "BetaBinomialRV", "chisquare": "ChiSquareRV", "gengamma": "GenGammaRV", "halfcauchy": "HalfCauchyRV",
+    "halfnormal": "HalfNormalRV", "hypergeometric": "HyperGeometricRV", "invgamma": "InvGammaRV", "lognormal": "LogNormalRV",
+    "multivariate_normal": "MvNormalRV", "nbinom": "NegBinomialRV", "randint": "RandIntRV", "t": "StudentTRV",
+    "truncexpon": "TruncExponentialRV", "vonmises": "VonMisesRV",
+}  # fmt: skip
+
+
+def get_partial_wrapper(rv, name, *args, **options):
+    """A `functools.partial` of a random variable's function, under a name of its own."""
+    found = partial(rv, *args, **options)
+    found.__name__, found.__module__ = name, rv.__module__
+    return found
 
 
 # What a distribution's function takes, where it differs from the parameters of its node, and how these are made of it.
@@ -326,7 +372,7 @@ def _make_distribution(row):
     name = row["name"]
     params, convert = _CONVENTIONS.get(name, (row["params"], None))
     signature = _signature(params)
-    class_name = "".join(part.capitalize() for part in name.split("_")) + "RV"
+    class_name = _CLASS_NAMES.get(name) or "".join(part.capitalize() for part in name.split("_")) + "RV"
     members = {
         "name": name, "ndim_supp": row["ndim_supp"], "ndims_params": _ndims_params(row), "dtype": row["dtype"],
         "__call__": _call_method(signature, convert), "__doc__": _document(name, row, signature), "__module__": __name__,
@@ -350,14 +396,12 @@ def _define_distributions(namespace):
         namespace[name] = cls()
     aliases = {
         "random": lambda: namespace["uniform"],
-        "standard_normal": lambda: partial(namespace["normal"], loc=0.0, scale=1.0),
-        "standard_exponential": lambda: partial(namespace["exponential"], scale=1.0),
-        "standard_gamma": lambda: partial(namespace["gamma"], rate=1.0),
+        "standard_normal": lambda: get_partial_wrapper(namespace["normal"], "standard_normal", loc=0.0, scale=1.0),
+        "standard_exponential": lambda: get_partial_wrapper(namespace["exponential"], "standard_exponential", scale=1.0),
+        "standard_gamma": lambda: get_partial_wrapper(namespace["gamma"], "standard_gamma", rate=1.0),
     }
     for name, make in aliases.items():
-        namespace[name] = found = make()
-        if isinstance(found, partial):
-            found.__name__ = name
+        namespace[name] = make()
     return [*_ROWS, *aliases]
 
 
@@ -367,7 +411,7 @@ _NAMES = _define_distributions(globals())
 __all__ = [
     "ALL_DTYPES", "AbstractRNGConstructor", "DefaultGeneratorMakerOp", "RandomGeneratorSharedVariable", "RandomGeneratorType",
     "RandomState", "RandomStateConstructor", "RandomStateSharedVariable", "RandomStateType", "RandomStream", "RandomType",
-    "RandomTypeSharedVariable", "RandomTypeVariable", "RandomVariable", "broadcast_params", "default_rng",
-    "default_supp_shape_from_params", "normalize_size_param", "params_broadcast_shapes", "random_generator_type",
+    "RandomTypeSharedVariable", "RandomTypeVariable", "RandomVariable", "ScipyRandomVariable", "broadcast_params", "broadcast_shapes",
+    "default_rng", "default_supp_shape_from_params", "get_partial_wrapper", "normalize_size_param", "params_broadcast_shapes", "random_generator_type",
     "random_state_type", "rng", "shared_rng", *_NAMES,
 ]  # fmt: skip

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from graph_nodes import Node, Other, Plain, chain, constant, f, g, h, other, plain, variables
 
+import pyscan
+import pyscan.tensor as at
 from pyscan.graph import (
     Apply, AtomicVariable, Constant, HasInnerGraph, MethodNotDefined, NominalVariable, NoParams, Op, Type, Variable, ancestors,
-    applys_between, as_string, clone, clone_get_equiv, clone_replace, equal_computations, get_var_by_name, graph_inputs, io_toposort,
+    applys_between, as_string, clone, clone_get_equiv, clone_replace, equal_computations, get_test_value, get_var_by_name, graph_inputs, io_toposort,
     is_in_ancestors, list_of_nodes, orphans_between, vars_between, view_roots, walk,
 )
 
@@ -496,3 +498,12 @@ def test_a_collected_op_class_and_its_instances_leave_nothing_behind():
 
 def test_other_is_not_plain():
     assert Other() != Plain() and Plain() == plain
+
+
+def test_test_values_are_those_of_constants_shared_variables_and_tags():
+    x = at.dvector("x")
+    with pytest.raises(AttributeError, match="^x has no test value$"):
+        get_test_value(x)
+    x.tag.test_value = np.arange(2.0)
+    assert get_test_value(x) is x.tag.test_value
+    assert get_test_value(at.constant(3)) == get_test_value(3) == 3 and get_test_value(pyscan.shared(2.5)) == 2.5

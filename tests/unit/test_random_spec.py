@@ -629,6 +629,43 @@ def test_the_shape_of_draws_as_a_graph():
     assert node.op.R_op([m], [None]) == [None]
 
 
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE", pyscan.Mode("py", None)])
+@pytest.mark.parametrize("size", [(), [], np.array([], dtype="int64"), at.constant(np.zeros(0)), at.zeros((0,), dtype="int32"), None])
+def test_a_size_of_no_lengths_says_nothing(size, mode):
+    draw = RANDOM.normal(np.arange(3.0), 1.0, size=size, rng=RANDOM.default_rng(3))
+    np.testing.assert_array_equal(pyscan.function([], draw, mode=mode)(), np.random.default_rng(3).normal(np.arange(3.0), 1.0))
+    row = RANDOM.categorical(np.full((2, 4), 0.25), size=size, rng=RANDOM.default_rng(3))
+    assert pyscan.function([], row, mode=mode)().shape == (2,)
+
+
+def test_classes_of_distributions_have_the_names_of_aesara():
+    for name in ("NormalRV", "ChiSquareRV", "HalfNormalRV", "LogNormalRV", "VonMisesRV", "FRV", "IntegersRV"):
+        assert isinstance(getattr(RANDOM, name.removesuffix("RV").lower()), getattr(RANDOM, name))
+
+
+class ScipyLaw(RANDOM.ScipyRandomVariable):
+    name, ndim_supp, ndims_params, dtype = "law", 0, (0, 0), "floatX"
+
+    @classmethod
+    def rng_fn_scipy(cls, rng, loc, scale, size):
+        return rng.normal(loc.max(), scale.max(), size)
+
+
+def test_a_law_of_scipys_kind_is_broadcast_to_its_parameters():
+    loc, scale = np.zeros((2, 1)), np.ones(3)
+    drawn = ScipyLaw()(loc, scale, rng=RANDOM.default_rng(3)).eval()
+    np.testing.assert_array_equal(drawn, np.full((2, 3), np.random.default_rng(3).normal()))
+    assert ScipyLaw.rng_fn(np.random.default_rng(3), loc, scale, size=(4,)).tolist() == np.random.default_rng(3).normal(size=4).tolist()
+    with pytest.raises(NotImplementedError, match="^ScipyRandomVariable defines no rng_fn_scipy"):
+        RANDOM.ScipyRandomVariable("law", 0, (), "floatX")().eval()
+
+
+def test_a_partial_under_a_name_of_its_own():
+    centred = RANDOM.get_partial_wrapper(RANDOM.normal, "centred", loc=0.0)
+    assert centred.__name__ == "centred" and centred.__module__ == RANDOM.normal.__module__
+    assert RANDOM.standard_gamma.__name__ == "standard_gamma"
+
+
 def test_broadcasting_parameters_leaves_their_own_axes():
     shapes = RANDOM.params_broadcast_shapes([(3,), (2, 1, 3, 3)], [1, 2], use_aesara=False)
     assert shapes == [(2, 1, 3), (2, 1, 3, 3)]
