@@ -187,6 +187,25 @@ int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char
     return ones[dist](dists, stream, dst, params, status);
 }
 
+int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n, const char *const *params, Status *status)
+{
+    static const int64_t strides[DRAW_MAX_PARAMS] = {0};
+    const Source source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .memo = &stream->binomial};
+    const char *at[DRAW_MAX_PARAMS];
+
+    if (n == 0) {
+        return 0;
+    }
+    if (params_check_scalars(dist, params, status) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
+        at[i] = params[i < dist_n_params(dist) ? i : 0];
+    }
+    steps[dist](&source, at, strides, dst, n);
+    return 0;
+}
+
 static bool has_negative(const Array *p)
 {
     const int skip = 0;

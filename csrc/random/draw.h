@@ -23,6 +23,10 @@ int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char
 typedef int (*DrawOne)(const Dists *dists, Stream *stream, char *dst, const char *const *params, Status *status);
 DrawOne draw_one_function(int dist);
 
+/* n of them, all from the same parameters, into n times 8 bytes at dst: values and state are those of n calls of draw_one,
+ * and the parameters are checked once (not at all for n = 0). For blocks of a few thousand: nobody is asked whether to stop. */
+int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n, const char *const *params, Status *status);
+
 /* Fills dst, which has its shape, is contiguous, and is float64 or int64 as dist_result_kind says. params[i] are of the
  * kinds of the row, with strides of their own; their batch axes (all but the vectors' last) broadcast to dst's shape,
  * which the caller has checked. dists_have(dists, dist) must hold. */

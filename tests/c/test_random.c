@@ -195,6 +195,39 @@ static void one_draw_equals_a_fill_of_one(void)
     }
 }
 
+static void many_draws_equal_that_number_of_single_ones(void)
+{
+    Rig rig, twin;
+    double a = 1.5, b = 2.5, one, many[7];
+    const char *const at[2] = {(const char *)&a, (const char *)&b};
+    Status status;
+    const int dists[] = {DIST_NORMAL, DIST_EXPONENTIAL, DIST_UNIFORM, DIST_HALFNORMAL};
+
+    for (size_t i = 0; i < sizeof dists / sizeof *dists; i++) {
+        rig_set_up(&rig);
+        rig_set_up(&twin);
+        CHECK(draw_many(&rig.dists, dists[i], &rig.stream, (char *)many, 7, at, &status) == 0);
+        for (int j = 0; j < 7; j++) {
+            CHECK(draw_one(&twin.dists, dists[i], &twin.stream, (char *)&one, at, &status) == 0 && one == many[j]);
+        }
+        CHECK(rig.mix.own == twin.mix.own && rig.mix.n_words == 7);
+    }
+}
+
+static void many_draws_check_their_parameters_unless_there_are_none(void)
+{
+    Rig rig;
+    double a = 0, b = -1, many[3];
+    const char *const at[2] = {(const char *)&a, (const char *)&b};
+    Status status;
+
+    rig_set_up(&rig);
+    status_clear(&status);
+    CHECK(draw_many(&rig.dists, DIST_NORMAL, &rig.stream, (char *)many, 0, at, &status) == 0);
+    CHECK(draw_many(&rig.dists, DIST_NORMAL, &rig.stream, (char *)many, 3, at, &status) == -1 && status.code == STATUS_DOMAIN);
+    CHECK(rig.mix.n_words == 0);
+}
+
 static void uniform_hands_over_low_and_range_and_halfnormal_scales_the_absolute_value(void)
 {
     Rig rig, twin;
@@ -390,6 +423,8 @@ const Test tests_random[] = {
     TEST(a_fill_draws_in_c_order_with_broadcast_parameters),
     TEST(parameters_may_run_backwards),
     TEST(one_draw_equals_a_fill_of_one),
+    TEST(many_draws_equal_that_number_of_single_ones),
+    TEST(many_draws_check_their_parameters_unless_there_are_none),
     TEST(uniform_hands_over_low_and_range_and_halfnormal_scales_the_absolute_value),
     TEST(integers_take_the_whole_range_of_int64),
     TEST(binomial_remembers_in_the_stream_and_gets_p_before_n),
