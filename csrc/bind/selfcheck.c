@@ -344,6 +344,25 @@ static PyObject *put_function(PyObject *module, PyObject *args)
     (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
     return PyLong_FromUnsignedLongLong(before);
 }
+
+/* Makes our own draws of a distribution wrong, whatever function is behind them. The distribution is as never used. */
+static PyObject *spoil_draws(PyObject *module, PyObject *args)
+{
+    static const struct { const char *word; Spoil bit; } words[] = {{"single", SPOIL_SINGLE}, {"filled", SPOIL_FILLED}, {"word", SPOIL_WORD}, {"value", SPOIL_VALUE}};
+    BindState *state = &core_state_get(module)->bind;
+    const char *name, *how;
+    int dist;
+
+    if (!PyArg_ParseTuple(args, "ss:_spoil_draws", &name, &how)) return NULL;
+    dist = read_name(name);
+    if (dist < 0) return NULL;
+    state->dists.spoilt[dist] = 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(how, words[i].word) != NULL) state->dists.spoilt[dist] |= words[i].bit;
+    state->ways[dist] = WAY_UNKNOWN;
+    (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
+    Py_RETURN_NONE;
+}
 #endif
 
 /* ---- first use ---- */
@@ -379,6 +398,8 @@ static PyMethodDef selfcheck_methods[] = {
      "draw_way(name, way=...)\n--\n\nWhich way a distribution is drawn: 'unknown' before its first use, 'symbols', 'library' or 'method'. With a way: sets it."},
 #ifdef PYSCAN_TEST_BUILD
     {"_put_function", put_function, METH_VARARGS, "_put_function(name, i, address)\n--\n\nReplaces function i of a distribution, which is then as never used. Returns the old address."},
+    {"_spoil_draws", spoil_draws, METH_VARARGS,
+     "_spoil_draws(name, how)\n--\n\nMakes draws wrong; how names forms (single, filled) and faults (word: a word too many; value: another first value). '' ends it."},
 #endif
     {NULL, NULL, 0, NULL},
 };

@@ -154,6 +154,27 @@ static inline bool is_plain_pair(Checker checker, const char *const *params)
     return checker != CHECKER_BOUNDS || PARAM(int64_t, 0) < PARAM(int64_t, 1);
 }
 
+/* In test builds, after a draw: a word too many, or the lowest bit of its first number changed. */
+#ifdef PYSCAN_TEST_BUILD
+static void spoil(const Dists *dists, int dist, int form, Stream *stream, char *first)
+{
+    Spoil how = dists->spoilt[dist];
+
+    if ((how & form) == 0 || first == NULL) {
+        return;
+    }
+    if (how & SPOIL_WORD) {
+        (void)stream->bitgen->next_uint64(stream->bitgen->state);
+    }
+    if (how & SPOIL_VALUE) {
+        *first ^= 1;
+    }
+}
+#define SPOIL(dists, dist, form, stream, first) spoil(dists, dist, form, stream, first)
+#else
+#define SPOIL(dists, dist, form, stream, first) ((void)0)
+#endif
+
 #define IS_PLAIN(kinds, checks, i) (sizeof(checks) <= (i) + 1 || is_plain(kinds[(i) % sizeof(kinds)], checks[(i) % sizeof(checks)], params[i]))
 
 /* A function for each distribution: what is constant in its row costs nothing in the step loop. Parameters that are not
@@ -169,6 +190,7 @@ static inline bool is_plain_pair(Checker checker, const char *const *params)
             return -1;                                                                                                       \
         }                                                                                                                    \
         one_step_##step(&from, params, dst);                                                                                 \
+        SPOIL(dists, DIST_##NAME, SPOIL_SINGLE, stream, dst);                                                                \
         return 0;                                                                                                            \
     }
 #include "random/dists.def"
@@ -259,5 +281,6 @@ int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, co
         out += n * 8; /* float64 and int64 alike */
         walk_advance(&walk, n);
     }
+    SPOIL(dists, dist, SPOIL_FILLED, stream, array_size(dst) == 0 ? NULL : dst->data);
     return 0;
 }

@@ -68,6 +68,12 @@ typedef enum Dist {
     N_DISTS
 } Dist;
 
+#ifdef PYSCAN_TEST_BUILD
+/* What tests do to a distribution's draws in draw.c, to see that it is found out: a bit for each form and for each fault. */
+typedef unsigned char Spoil;
+enum { SPOIL_SINGLE = 1, SPOIL_FILLED = 2, SPOIL_WORD = 4, SPOIL_VALUE = 8 };
+#endif
+
 /* How each distribution is drawn: by NumPy's functions (NULL: not found), or by the generator's method where these were
  * not found to draw the same. Whatever draws natively asks dists_have first; whatever draws by inlined code instead of the
  * functions asks no_fast too. bind decides at the first use of a distribution. */
@@ -75,6 +81,9 @@ typedef struct Dists {
     void *functions[N_DISTS][2];
     bool use_method[N_DISTS];
     bool no_fast[N_DISTS]; /* only through `functions` */
+#ifdef PYSCAN_TEST_BUILD
+    Spoil spoilt[N_DISTS]; /* last: tests hand over tables that end before it */
+#endif
 } Dists;
 
 /* Lookups in dists.def, which says what the columns mean. */

@@ -2,6 +2,7 @@
 
 Wrong functions are put into the table of test builds (PYSCAN_TEST_BUILD=1, as `make asan` makes them): each row's own
 function, wrapped so that it draws a word too many, or returns another value, or does so for one set of arguments alone.
+What is around the functions, which is all there is of rows without one, is made wrong too, for single draws and filled ones.
 """
 import ctypes
 import math
@@ -271,3 +272,51 @@ def test_a_function_that_is_not_there_is_replaced_in_silence(name, i):
         assert selfcheck.settle(name) in ("library", "method")
         check_draws(name)
     assert wrapped.seen == []
+
+
+@needs_hook
+def test_where_numpys_functions_are_not_found_at_all_every_distribution_is_drawn_by_the_library_or_the_method():
+    addresses = {(name, i): _core._put_function(name, i, 0) for name, i in WITH_FUNCTIONS}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ways = selfcheck.ways()
+        assert {ways[name] for name, _ in WITH_FUNCTIONS} <= {"library", "method"}
+        for name in ROWS:
+            check_draws(name)
+    finally:
+        for (name, i), address in addresses.items():
+            _core._put_function(name, i, address)
+
+
+# Wrong draws around the functions
+
+def spoilt_draws():
+    """(name, how) for each row and each form in which it is drawn natively: vectors are filled, however few."""
+    for name, row in ROWS.items():
+        is_scalar = row["ndim_supp"] == 0 and not any(row["ndims_params"])
+        for form in ["single", "filled"] if is_scalar else ["filled"]:
+            for fault in ["word", "value"]:
+                yield name, f"{form} {fault}"
+
+
+@needs_hook
+@pytest.mark.parametrize("name, how", list(spoilt_draws()))
+def test_wrong_draws_are_found_out_at_the_first_use_and_the_user_told_once(name, how):
+    params = selfcheck.read_regimes(ROWS[name])[0]
+    _core._spoil_draws(name, how)
+    try:
+        with pytest.warns(PyscanWarning, match=f"^{name}: draws by .* differ from .* It is drawn by the generator's own method now") as told:
+            ours = draw_through_a_function(name, params)
+        assert len(told) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            again = draw_through_a_function(name, params)
+            check_draws(name)
+    finally:
+        _core._spoil_draws(name, "")
+    expected, state = draw_by_method(name, params)
+    for drawn, final in (ours, again):
+        assert [one.tobytes() for one in drawn] == [np.asarray(other, one.dtype).tobytes() for one, other in zip(drawn, expected, strict=True)]
+        assert final == state
+    assert _core.draw_way(name) == "unknown"
