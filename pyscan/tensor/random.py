@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -281,6 +281,7 @@ def _check_size(size, batches, names):
             raise ValueError(f"`size` is incompatible with the shape of `{name}`: {size} was given, {name} is a batch of shape {batch}")
 
 
+@cache
 def _signature(params: str) -> inspect.Signature:
     """The signature of a function with these parameters, written as in a `def`."""
     return inspect.signature(eval(f"lambda {params}: None"))
