@@ -592,14 +592,14 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     ('a part of the random variables',
      'pyscan.tensor.random.RandomStream has the distributions that are there, and pyscan._core.dists() lists them.', {
         "tensor.random":
-            "betabinom cauchy choice dirichlet gengamma gumbel halfcauchy hypergeometric invgamma multinomial "
-            "multivariate_normal nbinom negative_binomial pareto permutation randint standard_cauchy standard_t t "
+            "betabinom cauchy choice gengamma gumbel halfcauchy hypergeometric invgamma "
+            "nbinom negative_binomial pareto permutation randint standard_cauchy standard_t t "
             "triangular truncexpon",
         "tensor.random.basic":
-            "BetaBinomialRV CauchyRV ChoiceRV DirichletRV GenGammaRV GumbelRV HalfCauchyRV HyperGeometricRV InvGammaRV "
-            "MultinomialRV MvNormalRV NegBinomialRV ParetoRV PermutationRV RandIntRV StudentTRV TriangularRV "
-            "TruncExponentialRV betabinom cauchy choice dirichlet gengamma gumbel halfcauchy hypergeometric invgamma "
-            "multinomial multivariate_normal nbinom negative_binomial pareto permutation randint "
+            "BetaBinomialRV CauchyRV ChoiceRV GenGammaRV GumbelRV HalfCauchyRV HyperGeometricRV InvGammaRV "
+            "NegBinomialRV ParetoRV PermutationRV RandIntRV StudentTRV TriangularRV "
+            "TruncExponentialRV betabinom cauchy choice gengamma gumbel halfcauchy hypergeometric invgamma "
+            "nbinom negative_binomial pareto permutation randint "
             "safe_multivariate_normal standard_cauchy standard_t t triangular truncexpon",
         "tensor.random.type": "T",
         "tensor.random.utils": "maximum",

@@ -153,7 +153,7 @@ static PyObject *draw_size(Frame *frame, const Instr *instr, const int32_t *src,
     } else {
         for (int32_t i = 1; i < instr->n_src; i++) {
             const Array *parameter = frame_array(frame, src[i]);
-            if (broadcast_shape(shape, &ndim, parameter->shape, parameter->ndim - dist_param_ndim(instr->fn, i - 1)) < 0) {
+            if (broadcast_shape(shape, &ndim, parameter->shape, dist_batch_ndim(instr->fn, i - 1, parameter->ndim)) < 0) {
                 PyErr_SetString(PyExc_ValueError, "shape mismatch: objects cannot be broadcast to a single shape");
                 return NULL;
             }

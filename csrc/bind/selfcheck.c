@@ -127,7 +127,7 @@ static int add_inputs(Trial *trial)
     for (int i = 0; i < dist_n_params(trial->dist); i++) {
         Array shown;
         convert_show(trial->arrays[i], &shown);
-        if (shown.ndim - dist_param_ndim(trial->dist, i) > trial->batch_ndim) trial->batch_ndim = shown.ndim - dist_param_ndim(trial->dist, i);
+        if (dist_batch_ndim(trial->dist, i, shown.ndim) > trial->batch_ndim) trial->batch_ndim = dist_batch_ndim(trial->dist, i, shown.ndim);
         inputs[n++] = trial->params[i] = add_numbers(trial, trial->program, ORIGIN_INPUT, shown.dtype, shown.ndim);
     }
     if (trial->size != NULL) inputs[n++] = trial->size_value = add_numbers(trial, trial->program, ORIGIN_INPUT, DTYPE_INT64, 1);
@@ -187,7 +187,7 @@ static int read_run(Trial *trial, PyObject *run)
     if (PyTuple_GET_ITEM(run, 1) != Py_None && (trial->size = read_array(trial, PyTuple_GET_ITEM(run, 1), DTYPE_INT64, 1)) == NULL) return -1;
     for (int i = 0; i < n_params; i++) {
         int ndim = trial->program == NULL ? -1 : trial->program->values[trial->params[i]].ndim;
-        trial->arrays[i] = read_array(trial, PyTuple_GET_ITEM(run, 2 + i), dist_param_kind(trial->dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64, ndim);
+        trial->arrays[i] = read_array(trial, PyTuple_GET_ITEM(run, 2 + i), dist_param_dtype(trial->dist, i), ndim);
         if (trial->arrays[i] == NULL) return -1;
     }
     return 0;

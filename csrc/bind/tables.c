@@ -82,12 +82,12 @@ static PyObject *dist_row(int dist)
 
     for (int i = 0; ranks != NULL && i < dist_n_params(dist) && i < 15; i++) {
         kinds[i] = dist_param_kind(dist, i);
-        PyTuple_SET_ITEM(ranks, i, PyLong_FromLong(dist_param_ndim(dist, i))); /* small ints: cannot fail */
+        PyTuple_SET_ITEM(ranks, i, PyLong_FromLong(dist_node_ndim(dist, i))); /* small ints: cannot fail */
     }
     if (ranks == NULL) return NULL;
-    row = Py_BuildValue("{s:s,s:s,s:i,s:O,s:s,s:s,s:O,s:(ss),s:s,s:s,s:s}", "name", dist_name(dist), "kinds", kinds, "ndim_supp", dist_ndim_supp(dist),
+    row = Py_BuildValue("{s:s,s:s,s:i,s:O,s:s,s:s,s:O,s:O,s:(ss),s:s,s:s,s:s}", "name", dist_name(dist), "kinds", kinds, "ndim_supp", dist_ndim_supp(dist),
                         "ndims_params", ranks, "dtype", dist_dtype(dist), "params", dist_params(dist), "composed",
-                        dist_is_composed(dist) ? Py_True : Py_False, "symbols", dist_symbol(dist, 0), dist_symbol(dist, 1),
+                        dist_is_composed(dist) ? Py_True : Py_False, "native", dist_is_native(dist) ? Py_True : Py_False, "symbols", dist_symbol(dist, 0), dist_symbol(dist, 1),
                         "method", dist_method(dist), "regimes", dist_regimes(dist), "doc", dist_doc(dist));
     Py_DECREF(ranks);
     return row;

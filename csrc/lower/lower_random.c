@@ -5,6 +5,19 @@
 
 #include "random/stream.h"
 
+/* Whether a parameter has too low a rank for one draw; a size given, Aesara takes that. */
+static int is_too_low(Builder *builder, PyObject *node, int dist, bool *found)
+{
+    Value value;
+
+    *found = false;
+    for (int i = 0; i < dist_n_params(dist); i++) {
+        if (build_describe(builder, node_input(node, 3 + i), &value) < 0) return -1;
+        *found |= value.ndim < dist_node_ndim(dist, i);
+    }
+    return 0;
+}
+
 /* The distribution's number; N_DISTS when it has no row or was given other parameters than the row has. */
 static int find_dist(PyObject *node, int *dist)
 {
@@ -50,7 +63,7 @@ static int read_head(Builder *builder, PyObject *node, Numbers *src, int64_t *ha
 static int read_params(Builder *builder, PyObject *node, int dist, Numbers *src)
 {
     for (int i = 0; i < dist_n_params(dist); i++) {
-        int32_t number = build_value_as(builder, node_input(node, 3 + i), dist_param_kind(dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64);
+        int32_t number = build_value_as(builder, node_input(node, 3 + i), dist_param_dtype(dist, i));
         if (number < 0 || numbers_add(src, number) < 0) return -1;
     }
     return 0;
@@ -60,7 +73,7 @@ int lower_random(Builder *builder, PyObject *node)
 {
     Numbers src = {0};
     int64_t has_size;
-    bool inplace;
+    bool inplace, too_low;
     int dist, result = -1;
     int32_t dst[2], drawn;
     DType dtype;
@@ -68,6 +81,8 @@ int lower_random(Builder *builder, PyObject *node)
 
     if (find_dist(node, &dist) < 0) return -1;
     if (dist == N_DISTS) return 1;
+    if (is_too_low(builder, node, dist, &too_low) < 0) return -1;
+    if (too_low) return 1;
     if (build_read_bool(node_op(node), "inplace", &inplace) < 0) return -1;
     if (read_head(builder, node, &src, &has_size) < 0 || read_params(builder, node, dist, &src) < 0) goto done;
     dst[0] = build_result(builder, node_output(node, 0));

@@ -435,9 +435,8 @@ static int check_param(const Check *check, int32_t first, int i)
 {
     int dist = check->instr->fn;
     const Value *param = src_value(check, first + i);
-    DType dtype = dist_param_kind(dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64;
 
-    return check_expect(check, is_numeric(param) && param->dtype == dtype && param->ndim >= dist_param_ndim(dist, i),
+    return check_expect(check, is_numeric(param) && param->dtype == dist_param_dtype(dist, i) && param->ndim >= dist_param_ndim(dist, i),
                         "a parameter has the wrong dtype or too low a rank");
 }
 
@@ -465,7 +464,7 @@ static int check_DRAW(const Check *check)
         return check_refuse(check, "the size must be an int64 vector");
     }
     for (int i = 0; i < dist_n_params(instr->fn); i++) {
-        int batch = src_value(check, first + i)->ndim - dist_param_ndim(instr->fn, i);
+        int batch = dist_batch_ndim(instr->fn, i, src_value(check, first + i)->ndim);
 
         if (check_param(check, first, i) < 0) {
             return -1;

@@ -12,13 +12,13 @@ typedef struct DistRow {
     Source source;
     const char *kinds;
     int ndim_supp;
-    const char *dtype, *params, *symbols[2], *method, *regimes, *doc;
+    const char *dtype, *params, *step, *symbols[2], *method, *regimes, *doc;
 } DistRow;
 
 static const DistRow rows[N_DISTS] = {
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, symbol, symbol2, checker, checks, words, method, \
              legacy, regimes, doc) \
-    {name, SOURCE_##source, kinds, ndim_supp, dtype, params, {symbol, symbol2}, method, regimes, doc},
+    {name, SOURCE_##source, kinds, ndim_supp, dtype, params, #step, {symbol, symbol2}, method, regimes, doc},
 #include "random/dists.def"
 #undef DIST
 };
@@ -39,9 +39,50 @@ int dist_n_params(int dist) { return (int)strlen(rows[dist].kinds); }
 
 char dist_param_kind(int dist, int i) { return rows[dist].kinds[i]; }
 
-int dist_param_ndim(int dist, int i) { return rows[dist].kinds[i] == 'v' ? 1 : 0; }
+/* What the letters of `kinds` mean. */
+static const struct Kind {
+    char letter;
+    DType dtype;
+    int ndim, node_ndim;
+    bool has_batch;
+} kinds[] = {
+    {'d', DTYPE_FLOAT64, 0, 0, true}, {'l', DTYPE_INT64, 0, 0, true}, {'v', DTYPE_FLOAT64, 1, 1, true}, {'m', DTYPE_FLOAT64, 2, 2, true},
+};
+
+static const struct Kind *find_kind(int dist, int i)
+{
+    const struct Kind *kind = kinds;
+
+    while (kind->letter != rows[dist].kinds[i]) {
+        kind++;
+    }
+    return kind;
+}
+
+DType dist_param_dtype(int dist, int i) { return find_kind(dist, i)->dtype; }
+
+int dist_param_ndim(int dist, int i) { return find_kind(dist, i)->ndim; }
+
+int dist_node_ndim(int dist, int i) { return find_kind(dist, i)->node_ndim; }
+
+int dist_batch_ndim(int dist, int i, int ndim)
+{
+    const struct Kind *kind = find_kind(dist, i);
+
+    return kind->has_batch && ndim > kind->ndim ? ndim - kind->ndim : 0;
+}
 
 int dist_ndim_supp(int dist) { return rows[dist].ndim_supp; }
+
+int dist_support_param(int dist)
+{
+    for (int i = 0; rows[dist].ndim_supp > 0 && i < dist_n_params(dist); i++) {
+        if (find_kind(dist, i)->node_ndim == 1) {
+            return i;
+        }
+    }
+    return -1;
+}
 
 char dist_result_kind(int dist) { return rows[dist].dtype[0] == 'f' ? 'd' : 'l'; }
 
@@ -59,6 +100,8 @@ const char *dist_doc(int dist) { return rows[dist].doc; }
 
 const char *dist_symbol(int dist, int i) { return rows[dist].symbols[i]; }
 
+bool dist_is_native(int dist) { return strcmp(rows[dist].step, "METHOD") != 0; }
+
 bool dists_have(const Dists *dists, int dist)
 {
     for (int i = 0; i < 2; i++) {
@@ -66,7 +109,7 @@ bool dists_have(const Dists *dists, int dist)
             return false;
         }
     }
-    return !dists->use_method[dist];
+    return dist_is_native(dist) && !dists->use_method[dist];
 }
 
 bool dists_have_for(const Dists *dists, const Stream *stream, int dist)

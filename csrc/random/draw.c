@@ -124,6 +124,17 @@ static int64_t element_CATEGORICAL(const Source *source, const char *const *para
 }
 STEP_FROM_ELEMENT(CATEGORICAL, int64_t)
 
+/* What has no code of ours is never drawn here: dists_have says so. */
+static void step_METHOD(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
+{
+    (void)source, (void)params, (void)strides, (void)out, (void)n;
+}
+
+static inline void one_step_METHOD(const Source *source, const char *const *params, char *out)
+{
+    (void)source, (void)params, (void)out;
+}
+
 static const Step steps[N_DISTS] = {
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, ...) step_##step,
 #include "random/dists.def"

@@ -47,10 +47,10 @@ static int read_size(const Array *size, int ndim, int64_t *shape, Run *run)
     return 0;
 }
 
-static int find_shape(Frame *frame, const Step *step, int n_params, const Array *params, int64_t *shape, Run *run)
+/* The shape of the batch: the size asked for, or what the parameters broadcast to. */
+static int find_batch(Frame *frame, const Step *step, int n_params, const Array *params, int ndim, int64_t *shape, Run *run)
 {
     const Instr *instr = step->instr;
-    int ndim = frame->program->values[step->dst[1]].ndim;
     bool has_size = instr_aux(frame->program, instr)[0] != 0;
     Array asked;
 
@@ -65,13 +65,28 @@ static int find_shape(Frame *frame, const Step *step, int n_params, const Array 
     for (int i = 0; i < n_params; i++) {
         Array batch = params[i];
 
-        batch.ndim -= dist_param_ndim(instr->fn, i);
+        batch.ndim = dist_batch_ndim(instr->fn, i, batch.ndim);
         if (has_size ? batch.ndim > ndim || !can_broadcast(&batch, &asked) : false) {
             return refuse_shapes(ndim, shape, &params[i], run);
         }
         if (!has_size && broadcast_param(ndim, shape, &params[i], batch.ndim, run) < 0) {
             return -1;
         }
+    }
+    return 0;
+}
+
+/* The shape of the draws: the batch, then the support. */
+static int find_shape(Frame *frame, const Step *step, int n_params, const Array *params, int64_t *shape, Run *run)
+{
+    int dist = step->instr->fn, support = dist_support_param(dist);
+    int ndim = frame->program->values[step->dst[1]].ndim - dist_ndim_supp(dist);
+
+    if (find_batch(frame, step, n_params, params, ndim, shape, run) < 0) {
+        return -1;
+    }
+    if (support >= 0) {
+        shape[ndim] = params[support].shape[params[support].ndim - 1];
     }
     return 0;
 }

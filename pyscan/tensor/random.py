@@ -109,7 +109,7 @@ class RandomVariable(Op):
         own = [getattr(type(self), name) for name in ("rng_fn", "perform")]
         if row is None or own != [RandomVariable.rng_fn, RandomVariable.perform]:
             return False
-        return self.ndim_supp == row["ndim_supp"] and self.ndims_params == _ndims_params(row)
+        return self.ndim_supp == row["ndim_supp"] and self.ndims_params == row["ndims_params"]
 
     def __str__(self):
         return f"{self.name}_rv{{{', '.join(str(getattr(self, prop)) for prop in self.__props__[1:])}}}"
@@ -134,8 +134,8 @@ class RandomVariable(Op):
         self._check_dtypes(params)
         dtype = self._dtype(dtype)
         shape = self._static_shape(size, params)
-        if getattr(self, "kind", None) == "random":  # a scalar is a vector of one category, where the size says how many draws
-            params = tuple(shape_padleft(p, n - p.type.ndim) if p.type.ndim < n else p for p, n in zip(params, self.ndims_params))
+        if self.name == "categorical" and self._is_native():  # a scalar is a vector of one category, where the size says how many draws
+            params = tuple(shape_padleft(p) if p.type.ndim == 0 else p for p in params)
         index = constant(ALL_DTYPES.index(dtype), dtype="int64")
         return Apply(self, (rng, size, index, *params), (rng.type(), TensorType(dtype, shape)()))
 
@@ -224,12 +224,13 @@ class RandomVariable(Op):
         if row is None:
             return getattr(rng, self.name)(*args, **options)
         *params, size = (*args, options["size"]) if "size" in options else args
-        batches = [np.shape(p)[: np.ndim(p) - n] for p, n in zip(params, _ndims_params(row))]
+        params = [np.asarray(p) if n else p for p, n in zip(params, row["ndims_params"])]
+        batches = [np.shape(p)[: max(np.ndim(p) - n, 0)] for p, n in zip(params, row["ndims_params"])]
         if size is None:
             size = np.broadcast_shapes(*batches)
         elif row["composed"]:
             _check_size(size, batches, _signature(row["params"]).parameters)
-        names = {"np": np, "rng": rng, "size": size, **dict(zip(_signature(row["params"]).parameters, params))}
+        names = {"np": np, "rng": rng, "size": tuple(np.atleast_1d(size)), **dict(zip(_signature(row["params"]).parameters, params))}
         return eval(row["method"], names)  # an expression of our own table
 
     def perform(self, node, inputs, output_storage):
@@ -287,10 +288,6 @@ def _signature(params: str) -> inspect.Signature:
     return inspect.signature(eval(f"lambda {params}: None"))
 
 
-def _ndims_params(row) -> tuple[int, ...]:
-    return tuple(1 if kind == "v" else 0 for kind in row["kinds"])
-
-
 _ROWS = {row["name"]: row for row in _core.dists()}
 
 
@@ -318,8 +315,16 @@ def get_partial_wrapper(rv, name, *args, **options):
     return found
 
 
+def _multivariate_normal_params(mean, cov):
+    return [np.array(default, config.floatX) if p is None else p for p, default in ((mean, [0.0]), (cov, [[1.0]]))]
+
+
 # What a distribution's function takes, where it differs from the parameters of its node, and how these are made of it.
-_CONVENTIONS = {"gamma": ("shape, rate", _gamma_params), "integers": ("low, high=None", _integers_params)}
+_CONVENTIONS = {
+    "gamma": ("shape, rate", _gamma_params),
+    "integers": ("low, high=None", _integers_params),
+    "multivariate_normal": ("mean=None, cov=None", _multivariate_normal_params),
+}
 
 
 def _check_integers_rng(rng):
@@ -350,21 +355,22 @@ def _call_method(signature, convert):
 
 def _example_arguments(signature, kinds):
     """Arguments that any distribution of these kinds of parameters takes, for its docstring."""
-    texts = {"d": "0.5", "l": "3", "v": "[0.25, 0.75]"}
+    texts = {"d": "0.5", "l": "3", "v": "[0.25, 0.75]", "m": "[[1.0, 0.5], [0.5, 1.0]]"}
     return ", ".join(texts[kind] for kind, p in zip(kinds, signature.parameters.values()) if p.default is p.empty)
 
 
 def _document(name, row, signature):
     arguments = _example_arguments(signature, row["kinds"])
+    shape = (2, 2 if arguments else 1) if row["ndim_supp"] else (2,)
     return f"""Draws: {row["doc"]}.
 
     Called as ``{name}({', '.join(map(str, signature.parameters.values()))}, size=None, name=None, rng=None, dtype=None)``. The parameters broadcast{
-        ", each a vector along its last axis" if "v" in row["kinds"] else ""}; ``size`` is the shape of
+        ", vectors along their last axis" if "v" in row["kinds"] else ""}{" and matrices along their last two" if "m" in row["kinds"] else ""}; ``size`` is the shape of
     the draws, None for that of the parameters. The dtype is {row["dtype"]}. ``rng`` is a generator variable (None: a fresh
     generator, the same draws in each call). Values and generator states equal NumPy's ``{row["method"]}``.
 
     >>> {name}({arguments + ", " if arguments else ""}size=2).type.shape
-    (2,)
+    {shape}
     """
 
 
@@ -375,7 +381,8 @@ def _make_distribution(row):
     signature = _signature(params)
     class_name = _CLASS_NAMES.get(name) or "".join(part.capitalize() for part in name.split("_")) + "RV"
     members = {
-        "name": name, "ndim_supp": row["ndim_supp"], "ndims_params": _ndims_params(row), "dtype": row["dtype"],
+        "name": name, "ndim_supp": row["ndim_supp"], "ndims_params": row["ndims_params"], "dtype": row["dtype"],
+        "support_param": row["ndims_params"].index(1) if row["ndim_supp"] else 0,
         "__call__": _call_method(signature, convert), "__doc__": _document(name, row, signature), "__module__": __name__,
     }  # fmt: skip
     if name == "integers":

@@ -53,6 +53,7 @@ int64_t rig_binomial(BitGen *bitgen, double p, int64_t n, void *memo)
 #define RIG_BERNOULLI rig_binomial
 #define RIG_HALFNORMAL rig_standard
 #define RIG_CATEGORICAL NULL
+#define RIG_METHOD NULL
 
 void rig_set_up(Rig *rig)
 {

@@ -99,7 +99,7 @@ static SampleInstr make_up_draw(const Garden *garden)
         instr.src[instr.n_src++] = pick_of(garden, DTYPE_INT64);
     }
     for (int i = 0; i < dist_n_params(dist); i++) {
-        instr.src[instr.n_src++] = pick_of(garden, dist_param_kind(dist, i) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64);
+        instr.src[instr.n_src++] = pick_of(garden, dist_param_dtype(dist, i));
     }
     instr.dtype = dist_result_kind(dist) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64;
     return instr;

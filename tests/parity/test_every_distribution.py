@@ -27,7 +27,8 @@ WIDTH = 3  # of batches that are drawn several times
 
 def jitter(random, params):
     """Parameters near those given: every number a bit smaller, so that what was positive or a probability stays one."""
-    factors = [random.uniform(0.7, 1.0, size=param.shape) for param in params]
+    factors = [random.uniform(0.7, 1.0, size=param.shape[:1]) for param in params]
+    factors = [factor if param.ndim < 2 else factor[0] for factor, param in zip(factors, params)]  # a matrix stays symmetric
     return tuple(np.array(param * factor, param.dtype) for param, factor in zip(params, factors))
 
 

@@ -13,7 +13,7 @@ from pyscan.tensor.random import RandomVariable, random_generator_type, random_s
 
 RANDOM = at.random
 NAMES = [row["name"] for row in _core.dists()]
-ARGUMENTS = {"d": 0.5, "l": 3, "v": [0.25, 0.75]}
+ARGUMENTS = {"d": 0.5, "l": 3, "v": [0.25, 0.75], "m": [[1.0, 0.5], [0.5, 2.0]]}
 
 
 def example(name, **kwargs):
@@ -150,7 +150,7 @@ def test_perform_draws_as_the_table_says_and_moves_its_generator_in_place_only(n
         given, storage = np.random.default_rng(5), [[None], [None]]
         op.perform(node, [given, *[np.asarray(v.data) for v in node.inputs[1:]]], storage)
         assert (storage[0][0] is given) == inplace
-        assert storage[1][0].shape == (4,) and storage[1][0].dtype == node.outputs[1].type.dtype
+        assert storage[1][0].shape == (4, *node.outputs[1].type.shape[1:]) and storage[1][0].dtype == node.outputs[1].type.dtype
         fresh = np.random.default_rng(5).bit_generator.state
         assert (given.bit_generator.state == fresh) == (not inplace)
         assert storage[0][0].bit_generator.state != fresh
@@ -231,7 +231,7 @@ def test_every_row_of_the_table_has_a_function(name):
     assert row["doc"] in type(op).__doc__
     parameters = list(inspect.signature(op).parameters)
     assert parameters[-2:] == ["size", "kwargs"] and len(parameters) - 2 == len(row["kinds"])
-    assert example(name, size=2).type.shape == (2,)
+    assert example(name, size=2).type.shape == ((2, example(name).type.shape[0]) if row["ndim_supp"] else (2,))
 
 
 def test_functions_take_keywords_and_refuse_what_they_do_not_know():
