@@ -4,6 +4,7 @@
 #   lint     build with warnings as errors        tsan-c  the plain C test program under the thread sanitizer
 #   bench    nanoseconds a step of the workloads  wheel   sdist and wheel into dist/
 #   fuzz     two thousand generated scans against the plain twin
+#   test-numpy  one wheel for each Python at hand, tested under the oldest and the newest NumPy that pip installs there
 PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
@@ -14,7 +15,7 @@ CORE_SOURCES := $(wildcard csrc/*/*.c csrc/*/*.h csrc/*/*.def csrc/*/*.inc)
 NEEDS = $(PY) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
 e = p['project']['optional-dependencies']; print(*p['build-system']['requires'], *(r for x in sys.argv[1:] for r in e[x]), sep='\n')"
 
-.PHONY: demo test fuzz asan lint tsan-c bench wheel clean
+.PHONY: demo test test-numpy fuzz asan lint tsan-c bench wheel clean
 .DELETE_ON_ERROR:
 
 demo: build/core.stamp
@@ -22,6 +23,9 @@ demo: build/core.stamp
 
 test: build/core.stamp $(VENV)/test.stamp
 	PYTHONPATH=. $(VENV)/bin/pytest $(ARGS)
+
+test-numpy: $(VENV)/build.stamp
+	$(PY) tests/every_numpy/run.py $(ARGS)
 
 fuzz: build/core.stamp $(VENV)/test.stamp
 	PYSCAN_FUZZ=2000 PYTHONPATH=. $(VENV)/bin/pytest tests/fuzz $(ARGS)

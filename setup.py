@@ -18,6 +18,9 @@ here = os.path.dirname(os.path.abspath(__file__))
 sources = sorted(os.path.relpath(p, here) for p in glob(os.path.join(here, "csrc", "*", "*.c")))
 depends = sorted(os.path.relpath(p, here) for ext in ("h", "def", "inc") for p in glob(os.path.join(here, "csrc", "*", "*." + ext)))
 
+if int(numpy.__version__.split(".")[0]) < 2:
+    sys.exit(f"pyscan is built with NumPy 2 or later (and then runs with 1.26 too); this is NumPy {numpy.__version__}")
+
 compile_args, link_args, macros = [], [], [("PYSCAN_NUMPY_VERSION", f'"{numpy.__version__}"')]
 if sys.platform != "win32":
     compile_args = [
