@@ -125,10 +125,31 @@ int heirs_follow(Heirs *heirs, PyObject *node, PyObject *new_node)
 
 /* ---- trying ---- */
 
+/* 1 or 0, or -1: whether the outputs of two nodes are of the same types, one by one. */
+static int has_same_types(PyObject *node, PyObject *made)
+{
+    int same = node_n_outputs(node) == node_n_outputs(made);
+    for (Py_ssize_t i = 0; same > 0 && i < node_n_outputs(node); i++) {
+        same = PyObject_RichCompareBool(((Variable *)node_output(node, i))->type, ((Variable *)node_output(made, i))->type, Py_EQ);
+    }
+    return same;
+}
+
+/* The same node with another Op. Where make_node would now choose other types (floatX has changed since), the outputs keep theirs. */
+static PyObject *node_with_op(PyObject *node, PyObject *op)
+{
+    PyObject *made = rewrite_make_node(op, as_apply(node)->inputs, node);
+    int same = made == NULL ? -1 : has_same_types(node, made);
+    if (same > 0) return made;
+    Py_CLEAR(made);
+    if (same == 0 && (made = PyObject_CallMethod(node, "clone", NULL)) != NULL) Py_SETREF(as_apply(made)->op, Py_NewRef(op));
+    return made;
+}
+
 int inplace_try_node(FunctionGraph *graph, PyObject *node, Heirs *heirs, const char *reason)
 {
     PyObject *op = inplace_op_new(as_apply(node)->op);
-    PyObject *made = op == NULL ? NULL : rewrite_make_node(op, as_apply(node)->inputs, node);
+    PyObject *made = op == NULL ? NULL : node_with_op(node, op);
     int result = made == NULL ? -1 : rewrite_replace_node(graph, node, made, reason);
     if (result > 0 && heirs != NULL && heirs_follow(heirs, node, made) < 0) result = -1;
     Py_XDECREF(made);

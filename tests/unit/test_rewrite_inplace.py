@@ -319,3 +319,12 @@ def test_in_place_passes_propose_a_fixed_number_of_times_for_each_candidate():
 
     assert proposals(20) == 20
     assert proposals(40) == 40
+
+
+def test_a_draw_keeps_its_dtype_when_floatX_changes_before_it_is_compiled():
+    srng = pyscan.tensor.random.RandomStream(3)
+    with pyscan.config.change_flags(floatX="float32"):
+        x = srng.normal()
+    fn = pyscan.function([], x)
+    assert [node.op.inplace for node in fn.maker.fgraph.toposort() if hasattr(node.op, "inplace")] == [True]
+    assert fn().dtype == "float32"
