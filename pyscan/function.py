@@ -21,6 +21,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from pyscan import _core, maker
+from pyscan.config import config
 from pyscan.io import In, SymbolicInput, SymbolicOutput
 from pyscan.mode import get_mode
 from pyscan.sharedvalue import Container
@@ -137,7 +138,7 @@ class FunctionMaker:
             containers = [_container_for(spec) for spec in self.inputs]
         borrow = [out.borrow for out in self.outputs]
         cells = [None if _is_per_call(spec) else container.storage for spec, container in zip(self.inputs, containers)]
-        thunk = _core.Thunk(self.fgraph, cells, len(self.outputs), self.update_pairs, borrow)
+        thunk = _core.Thunk(self.fgraph, cells, len(self.outputs), self.update_pairs, borrow, config.scan__block_steps)
         return self.function_builder(self, containers, thunk)
 
     def __reduce__(self) -> Any:
@@ -365,7 +366,7 @@ class Function:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What the last call did: generator_copies, scratch_copies, steps, allocations, python_calls."""
+        """What the last call did: generator_copies, scratch_copies, steps, block_steps, allocations, python_calls."""
         return self._thunk.counters
 
     @property

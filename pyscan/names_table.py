@@ -685,9 +685,9 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "alias_root convert_function_input fgraph_updated_vars get_info_on_inputs infer_reuse_pattern insert_deepcopy "
             "local_useless rebuild_collect_shared std_fgraph view_tree_set",
         "compile.function": "function_dump",
-        "compile.function.pfunc": "config construct_pfunc_ins_and_outs iter_over_pairs rebuild_collect_shared",
+        "compile.function.pfunc": "construct_pfunc_ins_and_outs iter_over_pairs rebuild_collect_shared",
         "compile.function.types":
-            "AliasedMemoryError alias_root config convert_function_input deep_copy_op fgraph_updated_vars get_info_on_inputs "
+            "AliasedMemoryError alias_root convert_function_input deep_copy_op fgraph_updated_vars get_info_on_inputs "
             "infer_reuse_pattern insert_deepcopy std_fgraph update_placeholder view_op view_tree_set",
         "compile.mode":
             "AddDestroyHandler FAST_COMPILE FAST_RUN JAX NUMBA OPT_FAST_COMPILE OPT_FAST_RUN OPT_FAST_RUN_STABLE OPT_MERGE "

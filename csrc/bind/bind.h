@@ -80,6 +80,7 @@ typedef struct Thunk {
     bool *is_lasting;      /* owned, by value: a root that outlives the call (a constant, an input) */
     Call *pool;            /* owned: calls at rest */
     int32_t n_pool;
+    int64_t block_steps;   /* see VmHost */
     Counters last;
     int64_t last_python_calls;
 } Thunk;

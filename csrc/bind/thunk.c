@@ -187,12 +187,15 @@ static int read_cells(Thunk *thunk, PyObject *cells)
 
 static int fill_thunk(Thunk *thunk, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"fgraph", "cells", "n_outputs", "updates", "borrow", NULL};
+    static char *names[] = {"fgraph", "cells", "n_outputs", "updates", "borrow", "block_steps", NULL};
     PyObject *fgraph, *cells, *updates = NULL, *borrow = Py_None, *none = NULL;
     CoreState *core = core_state_get(thunk->module);
+    long long block_steps = DEFAULT_BLOCK_STEPS;
     int result = -1;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!On|OO:Thunk", names, core->graph.FunctionGraph, &fgraph, &cells, &thunk->n_outputs, &updates, &borrow)) return -1;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!On|OOL:Thunk", names, core->graph.FunctionGraph, &fgraph, &cells, &thunk->n_outputs, &updates, &borrow,
+                                     &block_steps)) return -1;
+    thunk->block_steps = block_steps < 0 ? 0 : block_steps;
     thunk->fgraph = Py_NewRef(fgraph);
     if (updates == NULL || updates == Py_None) updates = none = PyTuple_New(0);
     if (updates == NULL || read_cells(thunk, cells) < 0 || lower_graph((FunctionGraph *)fgraph, &thunk->lowered) < 0) goto done;
@@ -274,6 +277,7 @@ Call *call_take(Thunk *thunk)
     call->thunk = thunk;
     call->state = &core_state_get(thunk->module)->bind;
     host_fill(&call->host, call);
+    call->host.block_steps = thunk->block_steps;
     if (add_streams(call) < 0) status_fail(&status, STATUS_NO_MEMORY);
     else call->frame = frame_new(thunk->lowered.program, &status);
     if (call->frame != NULL) return call;
@@ -524,8 +528,8 @@ static PyObject *thunk_counters(PyObject *self, void *closure)
 {
     const Thunk *thunk = (Thunk *)self;
 
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L}", "generator_copies", (long long)thunk->last.generator_copies, "scratch_copies", (long long)thunk->last.scratch_copies,
-                         "steps", (long long)thunk->last.steps, "allocations", (long long)thunk->last.allocations, "python_calls", (long long)thunk->last_python_calls);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "generator_copies", (long long)thunk->last.generator_copies, "scratch_copies", (long long)thunk->last.scratch_copies,
+                         "steps", (long long)thunk->last.steps, "block_steps", (long long)thunk->last.block_steps, "allocations", (long long)thunk->last.allocations, "python_calls", (long long)thunk->last_python_calls);
 }
 
 static PyObject *thunk_fgraph(PyObject *self, void *closure)
@@ -541,7 +545,7 @@ static PyMethodDef thunk_methods[] = {
 };
 
 static PyGetSetDef thunk_getset[] = {
-    {"counters", thunk_counters, NULL, "What the last call did: generator_copies, scratch_copies, steps, allocations, python_calls.", NULL},
+    {"counters", thunk_counters, NULL, "What the last call did: generator_copies, scratch_copies, steps, block_steps, allocations, python_calls.", NULL},
     {"fgraph", thunk_fgraph, NULL, "The graph that the program was made from.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -10,6 +10,8 @@
 /* Asked in the middle of long draws: the clock decides whether the host is asked. */
 static int ask(void *self) { return run_check(self); }
 
+DrawPoll run_draw_poll(Run *run) { return (DrawPoll){.ask = ask, .self = run}; }
+
 static int refuse_shapes(int ndim, const int64_t *shape, const Array *param, Run *run)
 {
     return status_fail_shapes(run->status, STATUS_DRAW_SHAPE, ndim, shape, param->ndim, param->shape);
@@ -127,7 +129,7 @@ int run_draw(Frame *frame, const Step *step, Run *run)
     int n_params = dist_n_params(instr->fn);
     Array params[DRAW_MAX_PARAMS], view, *dst;
     int64_t shape[ARRAY_MAX_NDIM];
-    DrawPoll poll = {.ask = ask, .self = run};
+    DrawPoll poll = run_draw_poll(run);
     Stream *stream = choose_stream(frame, step, run);
 
     if (stream == NULL) {

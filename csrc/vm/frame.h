@@ -6,6 +6,7 @@
 #define PYSCAN_VM_FRAME_H
 
 #include "math/math.h"
+#include "random/draw.h"
 #include "vm/vm.h"
 
 /* One run of a program, loops included. */
@@ -158,6 +159,8 @@ int run_check_rows(Frame *frame, const Step *step, Run *run);
 int run_draw(Frame *frame, const Step *step, Run *run);
 /* One draw from scalar parameters. */
 int run_draw_scalar(Frame *frame, const Step *step, Run *run);
+/* For long draws. */
+DrawPoll run_draw_poll(Run *run);
 /* Lets a draw that has a QUICK code draw from that stream without asking further, if its function can be called at all. */
 void arm_draw(Step *step, Stream *stream, const VmHost *host);
 int run_loop(Frame *frame, const Step *step, Run *run);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "vm/block.h"
 #include "vm/loop.h"
 
 /* Whether an instruction makes arrays in memory of their own, and asks for it once, with the shape that they keep. */
@@ -76,6 +77,7 @@ static int init_lists(LoopFrame *loop_frame)
     size_t n_rows = (size_t)loop->n_sequences + (size_t)loop->n_taps + (size_t)loop->n_paths + (size_t)loop->n_states;
 
     loop_frame->n_writers = loop->n_paths + loop->n_states;
+    loop_frame->max_tracks = n_rows;
     if ((loop_frame->tracks = mem_calloc(n_rows + 1, sizeof(Track))) == NULL || rows_new(&loop_frame->rows, n_rows) < 0
         || (loop_frame->writers = mem_calloc((size_t)loop_frame->n_writers + 1, sizeof(Writer))) == NULL
         || (loop_frame->links = mem_calloc(n_links + 1, sizeof(Link))) == NULL
@@ -95,7 +97,7 @@ static int init_lists(LoopFrame *loop_frame)
     loop_frame->has_carries = loop_can_change_carries(loop);
     loop_find_links(loop_frame);
     init_writers(loop_frame);
-    return 0;
+    return block_new(&loop_frame->block, loop_frame);
 }
 
 /* *result is owned by `around` even when it is not complete: frame_free frees it. */
@@ -127,6 +129,7 @@ void loop_frame_free(LoopFrame *loop_frame)
     for (int32_t i = 0; loop_frame->writers != NULL && i < loop_frame->n_writers; i++) {
         buffer_unref(loop_frame->writers[i].stage);
     }
+    block_free(loop_frame->block, loop_frame);
     mem_free(loop_frame->pool);
     mem_free(loop_frame->handed);
     mem_free(loop_frame->links);
@@ -141,6 +144,9 @@ void loop_frame_reset(LoopFrame *loop_frame, const VmHost *host, size_t *keep_by
 {
     if (loop_frame->body != NULL) {
         frame_reset_storage(loop_frame->body, host, keep_bytes);
+    }
+    if (loop_frame->block != NULL) {
+        block_reset(loop_frame->block, keep_bytes);
     }
     for (int32_t i = 0; loop_frame->pool != NULL && i < 2 * loop_frame->loop->n_carries; i++) {
         if (loop_frame->pool[i] != NULL) {
@@ -185,20 +191,13 @@ static int run_once(LoopFrame *loop_frame, Run *run)
     return 0;
 }
 
-static int run_all(LoopFrame *loop_frame, Run *run)
+/* Steps that are left, one by one. */
+static int run_plain(LoopFrame *loop_frame, const Step *first, Run *run)
 {
-    const Step *each = loop_frame->body->each, *first;
+    const Step *each = loop_frame->body->each;
     int64_t n;
     int result = 0;
 
-    if (loop_frame->n_steps == 0) {
-        return 0;
-    }
-    loop_place_rows(loop_frame, 0);
-    if (run_once(loop_frame, run) < 0) {
-        return -1;
-    }
-    first = loop_frame->is_whole ? loop_frame->body->steps : each;
     while (result == 0 && (n = loop_next_piece(loop_frame)) > 0) {
         if (run_spend(run, n * loop_frame->step_cost) < 0) {
             return -1;
@@ -207,6 +206,35 @@ static int run_all(LoopFrame *loop_frame, Run *run)
         first = each;
     }
     return result;
+}
+
+/* Blocks begin after the first step, which tells shapes. Shorter loops than this are over before blocks pay, unless these
+ * are asked to be shorter still. */
+enum { MIN_BLOCK_LOOP = 16 };
+
+static bool is_long(const LoopFrame *loop_frame, const VmHost *host)
+{
+    return loop_frame->n_steps >= MIN_BLOCK_LOOP || loop_frame->n_steps > host->block_steps;
+}
+
+static int run_all(LoopFrame *loop_frame, Run *run)
+{
+    const Step *first;
+    int result;
+
+    if (loop_frame->n_steps == 0) {
+        return 0;
+    }
+    loop_place_rows(loop_frame, 0);
+    if (run_once(loop_frame, run) < 0) {
+        return -1;
+    }
+    first = loop_frame->is_whole ? loop_frame->body->steps : loop_frame->body->each;
+    if (!is_long(loop_frame, run->host) || !block_can_run(loop_frame, run->host)) {
+        return run_plain(loop_frame, first, run);
+    }
+    result = loop_run_steps(loop_frame, &loop_frame->rows, first, first, 1, run);
+    return result == 0 ? block_run(loop_frame, run) : result;
 }
 
 int run_loop(Frame *frame, const Step *step, Run *run)

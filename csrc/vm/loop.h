@@ -13,7 +13,7 @@
 /* Where the rows of one buffer are that the body reads or writes at an address that moves: row `first` + t belongs to
  * step t; in a ring of n_ring rows it starts again at its end, elsewhere n_ring is 0. */
 typedef struct Track {
-    int32_t value;
+    int32_t value, writer; /* writer: whose rows they are, or -1 when the body reads them */
     bool is_move; /* the 8 bytes of the body's scalar are copied to the row after the step; else the scalar or array is at the row */
     char *data;
     int64_t stride, first, n_ring;
@@ -53,6 +53,7 @@ typedef struct Writer {
     int64_t stride, wrap;
     char *end;
     bool is_tracked;     /* a track moves it, or shows the body its row */
+    bool is_stored_later; /* a block writes its rows when its steps are done */
     bool can_be_direct;  /* the body computes the value in each step, and no writer before is of the same value; an array is
                           * memory of its own, not a view, and its shape is known before its elements are */
     Array shape;         /* of a row, with its strides */
@@ -78,6 +79,8 @@ struct LoopFrame {
     Rows rows;         /* all tracks */
     Writer *writers;   /* paths, then states */
     Link *links;       /* draws in place on the loop's own streams */
+    size_t max_tracks;
+    struct Block *block; /* owned: see block.h */
     Stream **pool;     /* owned, two for each carry: copies of streams */
     void **handed;     /* by carry, while a step's streams and objects are handed on */
     void **chosen;
@@ -85,6 +88,8 @@ struct LoopFrame {
 
 int loop_begin(LoopFrame *loop_frame, Run *run);
 int loop_write_others(LoopFrame *loop_frame, Run *run);
+/* Copies an array into the row described by writer->shape that is at `row`. */
+int loop_write_array(const Writer *writer, char *row, const Array *value, Run *run);
 int loop_hand_over(LoopFrame *loop_frame, Run *run);
 int loop_finish(LoopFrame *loop_frame, Run *run);
 /* The steps to run before the clock is looked at; 0 when all are done. */

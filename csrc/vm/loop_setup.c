@@ -52,7 +52,7 @@ static void add_track(LoopFrame *loop_frame, int32_t inner, const Array *array, 
     if (loop_frame->body->arrays[inner] != NULL) {
         set_row(loop_frame->body->arrays[inner], array);
     }
-    *track = (Track){.value = inner, .data = array->data, .stride = array->strides[0], .first = first, .n_ring = n_ring};
+    *track = (Track){.value = inner, .writer = -1, .data = array->data, .stride = array->strides[0], .first = first, .n_ring = n_ring};
 }
 
 int rows_new(Rows *rows, size_t n_tracks)
@@ -233,6 +233,7 @@ static void set_rows(LoopFrame *loop_frame)
         Writer *writer = &loop_frame->writers[i];
         bool is_plain = writer->is_scalar && writer->is_ready && !writer->is_staged && writer->n_rows > 0;
 
+        writer->is_stored_later = false;
         writer->is_tracked = is_plain && (writer->can_be_direct || writer->item_bytes == 8);
         is_all &= writer->is_tracked;
         if (!writer->is_scalar && writer->can_be_direct) {
@@ -242,6 +243,7 @@ static void set_rows(LoopFrame *loop_frame)
         }
         if (writer->is_tracked) {
             add_track(loop_frame, writer->inner_out, loop_frame->around->arrays[writer->outer_out], writer->past, writer->n_rows);
+            loop_frame->tracks[loop_frame->n_tracks - 1].writer = i;
             loop_frame->tracks[loop_frame->n_tracks - 1].is_move = !writer->can_be_direct;
         }
     }
@@ -309,8 +311,7 @@ static void advance(Writer *writer)
     }
 }
 
-/* Copies an array into the row described by writer->shape that is at `row`. */
-static int write_array(const Writer *writer, char *row, const Array *value, Run *run)
+int loop_write_array(const Writer *writer, char *row, const Array *value, Run *run)
 {
     Array target;
 
@@ -336,7 +337,7 @@ static int write_row(LoopFrame *loop_frame, Writer *writer, char *row, Run *run)
     const Frame *body = loop_frame->body;
 
     if (!writer->is_scalar) {
-        return write_array(writer, row, body->arrays[writer->inner_out], run);
+        return loop_write_array(writer, row, body->arrays[writer->inner_out], run);
     }
     memcpy(row, body->addr[writer->inner_out], (size_t)writer->item_bytes);
     return 0;
@@ -377,7 +378,7 @@ int loop_write_others(LoopFrame *loop_frame, Run *run)
     for (int32_t i = 0; i < loop_frame->n_writers; i++) {
         Writer *writer = &loop_frame->writers[i];
 
-        if (writer->is_staged || writer->is_tracked) {
+        if (writer->is_staged || writer->is_tracked || writer->is_stored_later) {
             continue;
         }
         if (!writer->is_ready && set_array_path(loop_frame, writer, loop_frame->body->arrays[writer->inner_out], run) < 0) {

@@ -1,7 +1,7 @@
 /* Runs programs. No Python, no GIL; no allocation in the step loop once each array has met its largest shape.
  *
- * This is the plain portable loop: a switch over the instructions, the same kernels for one element and for many. It
- * stays as the second implementation that a faster engine is tested against.
+ * The plain portable loop is a switch over the instructions, with the same kernels for one element and for many. Loops whose
+ * bodies can be split in phases run block-wise (block.h); step by step they are the second implementation to test against.
  * Relies on: base, ops, program, random, math. Relied on by: bind. */
 #ifndef PYSCAN_VM_VM_H
 #define PYSCAN_VM_VM_H
@@ -23,13 +23,17 @@ typedef struct VmHost {
     void *(*hold_object)(void *self, void *object);                                               /* one more holder */
     int (*product)(void *self, Array *dst, const Array *a, const Array *b, Status *status);       /* big matrix products */
     Dists dists;
+    int64_t block_steps; /* the longest block of steps whose phases run one after the other; 0: step by step */
 } VmHost;
+
+enum { DEFAULT_BLOCK_STEPS = 256 };
 
 /* Counted while running, for tests and explain. */
 typedef struct Counters {
     int64_t generator_copies; /* made by loops before their first step, and by the host before a call */
     int64_t scratch_copies;   /* made by draws that are not in place */
     int64_t steps;            /* of all loops */
+    int64_t block_steps;      /* those of them that ran in blocks */
     int64_t allocations;      /* storage that had to grow */
 } Counters;
 

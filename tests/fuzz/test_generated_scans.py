@@ -1,4 +1,4 @@
-"""Generated scans against the plain twin, with rewriting on and off: values, dtypes, final states, errors.
+"""Generated scans against the plain twin, with rewriting on and off, in blocks and step by step: values, dtypes, final states, errors.
 
 PYSCAN_FUZZ sets the number of scans (300 in the default run; `make fuzz` and CI run 2,000). They are the same ones in every run of
 one tree, so that a change is judged by its own; PYSCAN_FUZZ_RANDOM=1 looks for others.
@@ -72,10 +72,11 @@ def check(case):
         expected.append((outcome(twin, arguments), [state_of(twin.shared[v]) for v in case.shared]))
     for want, _ in expected:
         event(f"{want[0]} {want[1].__name__}" if want[0] == "error" else "values")
-    for mode in ("FAST_RUN", "FAST_COMPILE"):
+    for mode, block_steps in (("FAST_RUN", 1), ("FAST_RUN", 0), ("FAST_COMPILE", 3)):
         for variable in case.shared:
             variable.set_value(start[variable])
-        function = pyscan.function(case.inputs, case.outputs, updates=case.updates, mode=mode, on_unused_input="ignore")
+        with pyscan.config.change_flags(scan__block_steps=block_steps):
+            function = pyscan.function(case.inputs, case.outputs, updates=case.updates, mode=mode, on_unused_input="ignore")
         kept = [[np.array(v) for v in call] for call in case.arguments]
         for arguments, copies, (want, states) in zip(case.arguments, kept, expected):
             assert_same_outcome(want, outcome(function, arguments))

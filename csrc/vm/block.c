@@ -1,0 +1,281 @@
+/* The parts of a block that are made once for a loop: steps by phase, columns, and who stores which rows.
+ *
+ * Relies on: block.h. Relied on by: loop.c. */
+#include "vm/block.h"
+
+#include <stddef.h>
+
+#include "base/mem.h"
+
+static bool is_scalar(const Frame *body, int32_t value) { return body->program->values[value].value_class == VALUE_SCALAR; }
+
+/* ---- steps ---- */
+
+/* The step of an instruction that each step of the loop runs. */
+static const Step *find_step(const Frame *body, const Instr *instr) { return &body->steps[instr - body->program->instrs]; }
+
+static Step *new_steps(const Frame *body, const int32_t *instrs, int32_t n)
+{
+    Step *steps = mem_calloc((size_t)n + 1, sizeof *steps);
+
+    for (int32_t i = 0; steps != NULL && i < n; i++) {
+        steps[i] = *find_step(body, &body->program->instrs[instrs[i]]);
+    }
+    if (steps != NULL) {
+        steps[n].code = STEP_END;
+    }
+    return steps;
+}
+
+static Step *new_core(const Frame *body, const LoopPhases *phases)
+{
+    Step *steps = mem_calloc((size_t)body->program->n_instrs + 1, sizeof *steps), *next = steps;
+
+    for (int32_t i = 0; steps != NULL && i < body->program->n_instrs; i++) {
+        if (phases->of_instr[i] == PHASE_CORE) {
+            *next++ = body->steps[i];
+        }
+    }
+    if (steps != NULL) {
+        next->code = STEP_END;
+    }
+    return steps;
+}
+
+/* ---- what the core reads ---- */
+
+static void find_core_reads(Block *block, const LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+    const Program *body = loop->body;
+
+    for (const Step *step = block->core; step->code != STEP_END; step++) {
+        const Loop *inner = step->instr->opcode == I_LOOP ? &body->loops[instr_aux(body, step->instr)[0]] : NULL;
+
+        for (int32_t i = 0; i < (inner != NULL ? loop_n_src(inner) : step->instr->n_src); i++) {
+            block->core_reads[inner != NULL ? loop_src(inner, i) : step->src[i]] = true;
+        }
+    }
+    if (loop->until >= 0) {
+        block->core_reads[loop->until] = true;
+    }
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        if (loop->states[i].n_taps > 0) {
+            block->core_reads[loop->states[i].inner_out] = true;
+        }
+    }
+}
+
+/* ---- columns ---- */
+
+static void add_column(Block *block, int32_t value, bool is_made_ahead, bool is_in_core, bool is_kept_tap)
+{
+    if (block->column_of[value] < 0) {
+        block->column_of[value] = block->n_columns;
+        block->columns[block->n_columns++] =
+            (Column){.value = value, .is_made_ahead = is_made_ahead, .is_in_core = is_in_core, .is_kept_tap = is_kept_tap};
+    }
+}
+
+static bool is_tap(const Loop *loop, int32_t value)
+{
+    for (int32_t i = 0; i < loop->n_taps; i++) {
+        if (loop->taps[i].inner == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_made_in_core(const Block *block, int32_t value)
+{
+    for (const Step *step = block->core; step->code != STEP_END; step++) {
+        for (int32_t i = 0; i < step->instr->n_dst; i++) {
+            if (step->dst[i] == value) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void find_columns(Block *block, const LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+
+    for (int32_t i = 0; i < loop->body->n_values; i++) {
+        block->column_of[i] = -1;
+    }
+    for (const Step *step = block->before; step->code != STEP_END; step++) {
+        int32_t made = step->dst[step->instr->n_dst - 1];
+        add_column(block, made, true, block->core_reads[made], false);
+    }
+    for (const Step *step = block->after; step->code != STEP_END; step++) {
+        add_column(block, step->dst[0], false, false, false);
+    }
+    for (const Step *step = block->after; step->code != STEP_END; step++) {
+        for (int32_t i = 0; i < step->instr->n_src; i++) {
+            if (is_tap(loop, step->src[i])) {
+                add_column(block, step->src[i], false, false, true);
+            } else if (is_made_in_core(block, step->src[i])) {
+                add_column(block, step->src[i], false, true, false);
+            }
+        }
+    }
+}
+
+/* Paths, and states that no tap reads, of values that have columns are stored block-wise. */
+static void find_stored(Block *block, const LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+
+    for (int32_t i = 0; i < loop_frame->n_writers; i++) {
+        Writer *writer = &loop_frame->writers[i];
+        int32_t number = block->column_of[writer->inner_out];
+        Column *column = number >= 0 ? &block->columns[number] : NULL;
+        bool is_read_back = i >= loop->n_paths && loop->states[i - loop->n_paths].n_taps > 0;
+
+        if (column == NULL || column->is_kept_tap || is_read_back) {
+            continue;
+        }
+        block->is_stored[i] = true;
+        if (column->home == NULL) {
+            column->home = writer;
+        }
+    }
+}
+
+/* ---- making and freeing ---- */
+
+static int make_saved(Block *block, const LoopFrame *loop_frame)
+{
+    for (const Step *step = block->before; step->code != STEP_END; step++) {
+        int32_t carry = step->instr->opcode == I_DRAW ? block->phases.carry[step->src[0]] : -1;
+
+        if (carry >= 0 && block->saved[carry] == NULL && (block->saved[carry] = stream_new()) == NULL) {
+            return -1;
+        }
+    }
+    (void)loop_frame;
+    return 0;
+}
+
+int block_new(Block **result, LoopFrame *loop_frame)
+{
+    const Program *body = loop_frame->loop->body;
+    size_t n_values = (size_t)body->n_values + 1, n_writers = (size_t)loop_frame->n_writers + 1;
+    Block *block = mem_calloc(1, sizeof *block);
+
+    if (block == NULL) {
+        return -1;
+    }
+    *result = block;
+    if (loop_frame->has_carries) {
+        return 0;
+    }
+    if (loop_find_phases(loop_frame->loop, &block->phases) < 0) {
+        return -1;
+    }
+    block->is_split = block->phases.n_before + block->phases.n_after > 0;
+    if (!block->is_split) {
+        return 0;
+    }
+    if ((block->before = new_steps(loop_frame->body, block->phases.before, block->phases.n_before)) == NULL
+        || (block->after = new_steps(loop_frame->body, block->phases.after, block->phases.n_after)) == NULL
+        || (block->core = new_core(loop_frame->body, &block->phases)) == NULL
+        || (block->core_reads = mem_calloc(n_values, sizeof(bool))) == NULL
+        || (block->column_of = mem_calloc(n_values, sizeof(int32_t))) == NULL
+        || (block->columns = mem_calloc(n_values, sizeof(Column))) == NULL
+        || (block->is_stored = mem_calloc(n_writers, sizeof(bool))) == NULL
+        || (block->saved = mem_calloc((size_t)loop_frame->loop->n_carries + 1, sizeof(Stream *))) == NULL
+        || (block->lanes = mem_calloc(n_values, sizeof(Lane))) == NULL) {
+        return -1;
+    }
+    find_core_reads(block, loop_frame);
+    find_columns(block, loop_frame);
+    find_stored(block, loop_frame);
+    return make_saved(block, loop_frame) < 0 || rows_new(&block->rows, loop_frame->max_tracks + (size_t)block->n_columns) < 0 ? -1 : 0;
+}
+
+void block_free(Block *block, const LoopFrame *loop_frame)
+{
+    if (block == NULL) {
+        return;
+    }
+    for (int32_t i = 0; block->saved != NULL && i < loop_frame->loop->n_carries; i++) {
+        stream_free(block->saved[i]);
+    }
+    for (int32_t i = 0; i < block->n_columns; i++) {
+        buffer_unref(block->columns[i].memory);
+    }
+    loop_free_phases(&block->phases);
+    rows_free(&block->rows);
+    mem_free(block->before);
+    mem_free(block->core);
+    mem_free(block->after);
+    mem_free(block->core_reads);
+    mem_free(block->column_of);
+    mem_free(block->columns);
+    mem_free(block->is_stored);
+    mem_free(block->saved);
+    mem_free(block->lanes);
+    mem_free(block);
+}
+
+void block_reset(Block *block, size_t *keep_bytes)
+{
+    for (int32_t i = 0; i < block->n_columns; i++) {
+        Column *column = &block->columns[i];
+
+        if (column->memory != NULL && column->memory->n_bytes <= *keep_bytes) {
+            *keep_bytes -= column->memory->n_bytes;
+        } else {
+            buffer_unref(column->memory);
+            column->memory = NULL;
+        }
+    }
+}
+
+/* ---- whether a call can run in blocks ---- */
+
+/* Streams that are drawn ahead are drawn natively and can be put back. */
+static bool can_draw_ahead(const LoopFrame *loop_frame, const Step *step, const VmHost *host)
+{
+    const Stream *stream = loop_frame->body->pointers[step->src[0]];
+
+    return !stream->by_method && stream->layout != NULL && dists_have_for(&host->dists, stream, step->instr->fn);
+}
+
+/* A value with a column that the core must bring to a state's rows: by moves, unless it computes it there. */
+static bool can_write(const Block *block, const LoopFrame *loop_frame, const Writer *writer, int32_t number)
+{
+    const Column *column = &block->columns[block->column_of[writer->inner_out]];
+
+    if (block->is_stored[number]) {
+        return !writer->is_staged;
+    }
+    return !is_scalar(loop_frame->body, writer->inner_out) || !writer->is_tracked || writer->item_bytes == 8
+           || (!column->is_made_ahead && writer->n_rows >= writer->past + loop_frame->n_steps);
+}
+
+bool block_can_run(const LoopFrame *loop_frame, const VmHost *host)
+{
+    const Block *block = loop_frame->block;
+
+    if (!block->is_split || host->block_steps <= 0 || loop_frame->is_whole) {
+        return false;
+    }
+    for (const Step *step = block->before; step->code != STEP_END; step++) {
+        if (step->instr->opcode == I_DRAW && !can_draw_ahead(loop_frame, step, host)) {
+            return false;
+        }
+    }
+    for (int32_t i = 0; i < loop_frame->n_writers; i++) {
+        const Writer *writer = &loop_frame->writers[i];
+
+        if (block->column_of[writer->inner_out] >= 0 && !can_write(block, loop_frame, writer, i)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,57 @@
+/* Loops whose bodies are split in phases (program/phases.h): blocks of steps, in which what comes before the recurrence is
+ * computed for all steps at once, then the core step by step, then what comes after it.
+ *
+ * A value that crosses phases, or that a phase computes for all steps, has a column: a row for each step of the block, one
+ * after the other. A column whose rows are wanted as a result lies where they belong, if that buffer is not a ring.
+ * Values, states and errors are those of the plain loop: a block whose before-part fails is tried again with fewer steps
+ * and at last left to the plain loop; where `until` ends the loop within a block, the streams are put back and the draws of
+ * the steps that happened are made again.
+ * Relies on: loop.h, phases.h. Relied on by: loop.c. */
+#ifndef PYSCAN_VM_BLOCK_H
+#define PYSCAN_VM_BLOCK_H
+
+#include "program/phases.h"
+#include "vm/loop.h"
+
+/* Where a value's row for the block's first step is, and how far the next one is; 0 for what no step changes. */
+typedef struct Lane {
+    char *at;
+    int64_t stride;
+} Lane;
+
+typedef struct Column {
+    int32_t value;
+    bool is_kept_tap;  /* a row of a state, which each step of the core copies here for the after-part */
+    bool is_made_ahead; /* by the before-part */
+    bool is_in_core;   /* the core reads or computes it: a track shows it */
+    Writer *home;      /* whose rows may serve as the column: the first that is stored block-wise, or NULL */
+    const Track *direct; /* of a state that the core computes at its rows, while that is no ring: the rows are the column */
+    int64_t row_bytes;
+    Buffer *memory;    /* held; used when there is no other place */
+} Column;
+
+typedef struct Block {
+    LoopPhases phases;
+    bool is_split;      /* there is something to run block-wise */
+    Step *before, *core, *after; /* each with STEP_END behind */
+    bool *core_reads;   /* by value */
+    int32_t *column_of; /* by value, or -1 */
+    int32_t n_columns;
+    Column *columns;
+    bool *is_stored;    /* by writer: its rows are written block-wise, not in each step */
+    Stream **saved;     /* by carry, owned: where the streams that are drawn ahead stood before the block, or NULL */
+    Lane *lanes;        /* by value */
+    Rows rows;          /* the core's */
+    int64_t max_steps;  /* of a block, so that its columns stay in the cache */
+} Block;
+
+/* 0 and *result, owned by the loop's frame even when it is not complete; or -1, no memory. */
+int block_new(Block **result, LoopFrame *loop_frame);
+void block_free(Block *block, const LoopFrame *loop_frame);
+void block_reset(Block *block, size_t *keep_bytes);
+/* Whether this call can run in blocks, after its first step; loop_begin was called. */
+bool block_can_run(const LoopFrame *loop_frame, const VmHost *host);
+/* Runs the steps that are left. 0, 1 when `until` ended the loop, or -1. */
+int block_run(LoopFrame *loop_frame, Run *run);
+
+#endif

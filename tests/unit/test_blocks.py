@@ -1,0 +1,347 @@
+"""Loops in blocks against the same loops step by step: values, states, errors, counters; any length of block gives the same."""
+import numpy as np
+import pytest
+
+import pyscan
+import pyscan.tensor as at
+from pyscan.scan_step import until
+from pyscan._reference import root_cause
+
+LENGTHS = [1, 2, 7, 256, 100_000]
+N = 700
+
+
+def outcome(build, block_steps, n_steps=N):
+    """All values and final states of two calls, or the error's class and text."""
+    srng = at.random.RandomStream(11)
+    inputs, outputs, updates, arguments = build(srng, n_steps)
+    with pyscan.config.change_flags(scan__block_steps=block_steps):
+        fn = pyscan.function(inputs, outputs, updates=updates)
+    try:
+        values = [np.asarray(v) for _ in range(2) for v in fn(*arguments)]
+    except Exception as error:
+        cause = root_cause(error)
+        values = [type(cause).__name__, str(cause)]
+    return values, [str(rng.get_value().bit_generator.state) for rng, _ in srng.state_updates], fn.counters
+
+
+def scanned(fn, n_steps, **options):
+    outputs, updates = pyscan.scan(fn, n_steps=n_steps, **options)
+    return outputs if isinstance(outputs, list) else [outputs], updates
+
+
+def only_draws(srng, n):
+    outputs, updates = scanned(lambda: srng.normal(), n)
+    return [], outputs, updates, []
+
+
+def draws_and_arithmetic(srng, n):
+    outputs, updates = scanned(lambda: (at.exp(srng.normal()) + srng.uniform() * 2.0, srng.exponential(2.0)), n)
+    return [], outputs, updates, []
+
+
+def autoregression(srng, n):
+    x0 = at.dscalar("x0")
+    outputs, updates = scanned(lambda x: 0.9 * x + 0.1 * srng.normal(), n, outputs_info=[x0])
+    return [x0], outputs, updates, [0.3]
+
+
+def last_value_only(srng, n):
+    x0 = at.dscalar("x0")
+    outputs, updates = scanned(lambda x: 0.9 * x + srng.normal(), n, outputs_info=[x0])
+    return [x0], [outputs[0][-1]], updates, [0.3]
+
+
+def observations_after(srng, n):
+    def step(h):
+        h = 0.95 * h + 0.2 * srng.normal()
+        return h, at.exp(h / 2) * srng.normal(), at.cast(h, "float32"), h > 0
+
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(0.1), None, None, None])
+    return [], outputs, updates, []
+
+
+def last_observations(srng, n):
+    inputs, outputs, updates, arguments = observations_after(srng, n)
+    return inputs, [out[-1] for out in outputs], updates, arguments
+
+
+def two_taps(srng, n):
+    start = at.dvector("start")
+    outputs, updates = scanned(lambda a, b: (0.5 * a - 0.3 * b + srng.normal(), at.tanh(a) + at.tanh(b)), n,
+                               outputs_info=[{"initial": start, "taps": [-1, -2]}, None])
+    return [start], outputs, updates, [[0.1, 0.2]]
+
+
+def old_taps_after(srng, n):
+    def step(a, c):
+        new = 0.5 * a + srng.normal()
+        return new, c * 2.0 + a
+
+    outputs, updates = scanned(step, n, outputs_info=[{"initial": at.as_tensor_variable([0.1, 0.2, 0.3]), "taps": [-1, -3]}, None])
+    return [], [outputs[0][-1], outputs[1]], updates, []
+
+
+def sequences(srng, n):
+    a, b = at.dvector("a"), at.ivector("b")
+    outputs, updates = scanned(lambda a, b, x: (a * 2 + b + x, a + srng.normal(a, 1.0), a - x), n, sequences=[a, b],
+                               outputs_info=[np.float64(0), None, None])
+    return [a, b], outputs, updates, [np.arange(2.0 * n)[::2], np.arange(n, dtype="int32")]
+
+
+def drawn_parameters(srng, n):
+    def step():
+        scale = srng.exponential(1.0)
+        return srng.normal(scale, scale), scale
+
+    outputs, updates = scanned(step, n)
+    return [], outputs, updates, []
+
+
+def parameters_of_the_state(srng, n):
+    outputs, updates = scanned(lambda x: (srng.normal(0.5 * x, 0.1), srng.normal(0.0, 1.0)), n, outputs_info=[np.float64(0), None])
+    return [], outputs, updates, []
+
+
+def one_stream_many_draws(srng, n):
+    rng = pyscan.shared(np.random.default_rng(5))
+    srng.state_updates.append((rng, rng))
+
+    def step():
+        a = at.random.normal(rng=rng)
+        b = at.random.uniform(rng=a.owner.outputs[0])
+        c = at.random.poisson(3.0, rng=b.owner.outputs[0])
+        return [a, b, c], {rng: c.owner.outputs[0]}
+
+    outputs, updates = scanned(step, n)
+    return [], outputs, updates, []
+
+
+def one_stream_that_depends_on_itself(srng, n):
+    rng = pyscan.shared(np.random.default_rng(5))
+    srng.state_updates.append((rng, rng))
+
+    def step():
+        a = at.random.normal(rng=rng)
+        b = at.random.normal(a * 2.0, 1.0, rng=a.owner.outputs[0])
+        return [a, b], {rng: b.owner.outputs[0]}
+
+    outputs, updates = scanned(step, n)
+    return [], outputs, updates, []
+
+
+def two_streams_in_turn(srng, n):
+    r, s = (pyscan.shared(np.random.default_rng(k)) for k in (1, 2))
+    srng.state_updates.extend([(r, r), (s, s)])
+
+    def step():
+        a = at.random.normal(rng=r)
+        b = at.random.normal(a, 1.0, rng=s)
+        c = at.random.normal(b, 1.0, rng=a.owner.outputs[0])
+        d = at.random.normal(c, 1.0, rng=b.owner.outputs[0])
+        return [a, d], {r: c.owner.outputs[0], s: d.owner.outputs[0]}
+
+    outputs, updates = scanned(step, n)
+    return [], outputs, updates, []
+
+
+def vectors(srng, n):
+    outputs, updates = scanned(lambda x: (0.5 * x + srng.normal(size=(3,)), srng.poisson(2.0, size=(2, 2)), x.sum()), n,
+                               outputs_info=[np.zeros(3), None, None])
+    return [], outputs, updates, []
+
+
+def last_vectors(srng, n):
+    inputs, outputs, updates, arguments = vectors(srng, n)
+    return inputs, [out[-1] for out in outputs], updates, arguments
+
+
+def states_that_are_draws(srng, n):
+    def step(a, b):
+        return srng.normal(), b + a, at.cast(srng.poisson(1.0), "int8")
+
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(1.0), np.float64(2.0), None])
+    return [], outputs, updates, []
+
+
+def until_in_the_state(srng, n):
+    def step(x):
+        x = x + srng.uniform()
+        return (x, x * 2 + srng.normal()), until(x > 40.3)
+
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(0), None])
+    return [], outputs, updates, []
+
+
+def until_of_last_values(srng, n):
+    inputs, outputs, updates, arguments = until_in_the_state(srng, n)
+    return inputs, [out[-1] for out in outputs], updates, arguments
+
+
+def until_drawn(srng, n):
+    def step():
+        u = srng.uniform()
+        return (u, srng.normal(size=(2,))), until(u > 0.99)
+
+    outputs, updates = scanned(step, n)
+    return [], outputs, updates, []
+
+
+def nested(srng, n):
+    def step(x):
+        inner, updates = pyscan.scan(lambda y: y + srng.normal(), outputs_info=[x], n_steps=30)
+        return [inner[-1] * 0.1, srng.uniform()], updates
+
+    outputs, updates = scanned(step, n // 10, outputs_info=[np.float64(0), None])
+    return [], outputs, updates, []
+
+
+def float32(srng, n):
+    with pyscan.config.change_flags(floatX="float32"):
+        outputs, updates = scanned(lambda x: (at.cast(0.5 * x + srng.normal(), "float32"), at.exp(x)), n,
+                                   outputs_info=[at.as_tensor_variable(np.float32(0)), None])
+    return [], outputs, updates, []
+
+
+def float32_taps_after(srng, n):
+    outputs, updates = scanned(lambda x: (at.cast(x + 1.5, "float32"), x * 2), n, outputs_info=[np.float32(0), None])
+    return [], [outputs[0][-1], outputs[1]], updates, []
+
+
+def booleans_and_complex(srng, n):
+    def step(flag, z):
+        u = srng.uniform()
+        return at.xor(flag, u > 0.5), z * (0.6 + 0.8j), at.switch(u > 0.3, u, -u), z + u
+
+    outputs, updates = scanned(step, n, outputs_info=[np.bool_(True), at.as_tensor_variable(np.complex128(1 + 0j)), None, None])
+    return [], outputs, updates, []
+
+
+def many_terms(srng, n):
+    outputs, updates = scanned(lambda x: (0.5 * x, at.add(srng.normal(), srng.normal(), 1.0, x, x)), n, outputs_info=[np.float64(1), None])
+    return [], outputs, updates, []
+
+
+def short_path(srng, n):
+    outputs, updates = scanned(lambda: srng.normal(), n)
+    return [], [outputs[0][-3:], outputs[0][-1]], updates, []
+
+
+LOOPS = [only_draws, draws_and_arithmetic, autoregression, last_value_only, observations_after, last_observations, two_taps, old_taps_after,
+         sequences, drawn_parameters, parameters_of_the_state, one_stream_many_draws, one_stream_that_depends_on_itself, two_streams_in_turn,
+         vectors, last_vectors, states_that_are_draws, until_in_the_state, until_of_last_values, until_drawn, nested, float32, float32_taps_after,
+         booleans_and_complex, many_terms, short_path]
+# Of them, those in which nothing can be moved in time.
+UNSPLIT = {"float32_taps_after", "one_stream_that_depends_on_itself", "two_streams_in_turn"}
+
+
+def assert_same(want, got):
+    assert len(want[0]) == len(got[0])
+    for a, b in zip(want[0], got[0]):
+        assert isinstance(a, str) or (a.dtype == b.dtype and a.shape == b.shape)
+        assert a == b if isinstance(a, str) else a.tobytes() == b.tobytes()
+    assert want[1] == got[1]
+    assert want[2]["steps"] == got[2]["steps"]
+
+
+@pytest.mark.parametrize("block_steps", LENGTHS)
+@pytest.mark.parametrize("build", LOOPS, ids=lambda b: b.__name__)
+def test_blocks_give_what_steps_give(build, block_steps):
+    want, got = outcome(build, 0), outcome(build, block_steps)
+    assert_same(want, got)
+    assert want[2]["block_steps"] == 0
+    assert (got[2]["block_steps"] > 0) == (build.__name__ not in UNSPLIT)
+
+
+@pytest.mark.parametrize("n_steps", [0, 1, 2, 15, 16, 17, 18, 24, 25, 26, 41])
+@pytest.mark.parametrize("build", [only_draws, observations_after, two_taps, vectors], ids=lambda b: b.__name__)
+def test_loops_of_any_length_are_the_same(build, n_steps):
+    assert_same(outcome(build, 0, n_steps), outcome(build, 256, n_steps))
+
+
+@pytest.mark.parametrize("where", [0, 1, 9, 24, 399])
+@pytest.mark.parametrize("stop", [None, 8, 24, 398, 399, 400])
+def test_a_bad_parameter_ahead_is_raised_when_its_step_is_reached(where, stop):
+    """The parameter comes from a sequence, so the block meets it before the core does."""
+    def build(srng, n):
+        scales = at.dvector("scales")
+
+        def step(scale, i):
+            out = [srng.normal(0.0, scale), i + 1, srng.uniform()]
+            return out if stop is None else (out, until(at.ge(i, stop)))
+
+        outputs, updates = scanned(step, n, sequences=[scales], outputs_info=[None, np.int64(0), None])
+        values = np.ones(n)
+        values[where] = -1.0
+        return [scales], outputs, updates, [values]
+
+    want = outcome(build, 0, 400)
+    assert isinstance(want[0][0], str) == (stop is None or stop >= where)
+    for block_steps in LENGTHS:
+        assert_same(want, outcome(build, block_steps, 400))
+
+
+@pytest.mark.parametrize("first", ["draw", "division"])
+def test_of_two_errors_the_first_in_the_program_is_raised(first):
+    def build(srng, n):
+        scales, divisors = at.dvector("scales"), at.lvector("divisors")
+
+        def step(scale, divisor, x):
+            drawn = srng.normal(0.0, scale)
+            return drawn, (x + 7) // divisor
+
+        outputs, updates = scanned(step, n, sequences=[scales, divisors], outputs_info=[None, np.int64(3)])
+        bad_scales, bad_divisors = np.ones(n), np.ones(n, "int64")
+        bad_scales[30], bad_divisors[31 if first == "draw" else 29] = -1.0, 0
+        return [scales, divisors], outputs, updates, [bad_scales, bad_divisors]
+
+    want = outcome(build, 0)
+    assert want[0][0] == ("ValueError" if first == "draw" else "ZeroDivisionError"), want[0]
+    for block_steps in LENGTHS:
+        assert_same(want, outcome(build, block_steps))
+
+
+@pytest.mark.parametrize("bit_generator", [np.random.MT19937, np.random.SFC64, np.random.Philox, np.random.PCG64DXSM])
+def test_every_bit_generator_is_put_back_where_the_loop_ended(bit_generator):
+    def build(srng, n):
+        rng = pyscan.shared(np.random.Generator(bit_generator(3)))
+        srng.state_updates.append((rng, rng))
+
+        def step(total):
+            u = at.random.integers(0, 10, rng=rng)
+            return total + u, {rng: u.owner.outputs[0]}, until(total > 100)
+
+        outputs, updates = scanned(step, n, outputs_info=[np.int64(0)])
+        return [], outputs, updates, []
+
+    assert_same(outcome(build, 0), outcome(build, 256))
+
+
+def test_a_generator_of_a_subclass_is_drawn_step_by_step_through_its_methods():
+    class Loud(np.random.Generator):
+        def normal(self, *args, **kwargs):
+            return super().normal(*args, **kwargs) + 100.0
+
+    rng = pyscan.shared(Loud(np.random.PCG64(1)))
+    x = at.random.normal(rng=rng)
+    out, updates = pyscan.scan(lambda: (x, {rng: x.owner.outputs[0]}), n_steps=50)
+    fn = pyscan.function([], out, updates=updates)
+    assert (fn() == Loud(np.random.PCG64(1)).normal(size=50)).all()
+    assert fn.counters["block_steps"] == 0
+
+
+def test_call_backs_see_every_draw_of_the_steps_before_and_none_after():
+    class Look(pyscan.graph.Op):
+        def make_node(self, x):
+            return pyscan.graph.Apply(self, [x], [x.type()])
+
+        def perform(self, node, inputs, outputs):
+            seen.append(float(inputs[0]))
+            outputs[0][0] = np.asarray(inputs[0] * 2)
+
+    seen = []
+    srng = at.random.RandomStream(3)
+    out, updates = pyscan.scan(lambda: Look()(srng.normal()), n_steps=40)
+    fn = pyscan.function([], out, updates=updates)
+    values = fn()
+    assert fn.counters["block_steps"] == 0 and seen == [v / 2 for v in values]
