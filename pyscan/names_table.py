@@ -592,15 +592,15 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     ('a part of the random variables',
      'pyscan.tensor.random.RandomStream has the distributions that are there, and pyscan._core.dists() lists them.', {
         "tensor.random":
-            "betabinom cauchy choice gengamma gumbel halfcauchy hypergeometric invgamma "
-            "nbinom negative_binomial pareto permutation randint standard_cauchy standard_t t "
-            "triangular truncexpon",
+            "betabinom cauchy choice gengamma gumbel halfcauchy invgamma "
+            "pareto permutation randint standard_cauchy "
+            "truncexpon",
         "tensor.random.basic":
-            "BetaBinomialRV CauchyRV ChoiceRV GenGammaRV GumbelRV HalfCauchyRV HyperGeometricRV InvGammaRV "
-            "NegBinomialRV ParetoRV PermutationRV RandIntRV StudentTRV TriangularRV "
-            "TruncExponentialRV betabinom cauchy choice gengamma gumbel halfcauchy hypergeometric invgamma "
-            "nbinom negative_binomial pareto permutation randint "
-            "safe_multivariate_normal standard_cauchy standard_t t triangular truncexpon",
+            "BetaBinomialRV CauchyRV ChoiceRV GenGammaRV GumbelRV HalfCauchyRV InvGammaRV "
+            "ParetoRV PermutationRV RandIntRV "
+            "TruncExponentialRV betabinom cauchy choice gengamma gumbel halfcauchy invgamma "
+            "pareto permutation randint "
+            "safe_multivariate_normal standard_cauchy truncexpon",
         "tensor.random.type": "T",
         "tensor.random.utils": "maximum",
         "tensor.random.var": "RNGTypeType randomgen_constructor",

@@ -56,7 +56,10 @@ typedef void (*Step)(const Source *source, const char *const *params, const int6
 
 STEP(D_D, double, (BitGen *, double), function(source->bitgen, PARAM(double, 0)))
 STEP(D_DD, double, (BitGen *, double, double), function(source->bitgen, PARAM(double, 0), PARAM(double, 1)))
+STEP(D_DDD, double, (BitGen *, double, double, double), function(source->bitgen, PARAM(double, 0), PARAM(double, 1), PARAM(double, 2)))
 STEP(L_D, int64_t, (BitGen *, double), function(source->bitgen, PARAM(double, 0)))
+STEP(L_DD, int64_t, (BitGen *, double, double), function(source->bitgen, PARAM(double, 0), PARAM(double, 1)))
+STEP(L_LLL, int64_t, (BitGen *, int64_t, int64_t, int64_t), function(source->bitgen, PARAM(int64_t, 0), PARAM(int64_t, 1), PARAM(int64_t, 2)))
 /* low and the range */
 STEP(UNIFORM, double, (BitGen *, double, double), function(source->bitgen, PARAM(double, 0), PARAM(double, 1) - PARAM(double, 0)))
 /* offset, range, mask (only for the masked method, which a Generator does not use); unsigned and wrapping */
@@ -66,6 +69,8 @@ STEP(INTEGERS, int64_t, (BitGen *, uint64_t, uint64_t, uint64_t, bool),
 STEP(BINOMIAL, int64_t, (BitGen *, double, int64_t, void *), function(source->bitgen, PARAM(double, 1), PARAM(int64_t, 0), source->memo))
 STEP(BERNOULLI, int64_t, (BitGen *, double, int64_t, void *), function(source->bitgen, PARAM(double, 0), 1, source->memo))
 STEP(HALFNORMAL, double, (BitGen *), fabs(function(source->bitgen)) * PARAM(double, 1) + PARAM(double, 0))
+/* degrees of freedom */
+STEP(T, double, (BitGen *, double), function(source->bitgen, PARAM(double, 0)) * PARAM(double, 2) + PARAM(double, 1))
 
 static double category_at(const Source *source, const char *row, int64_t i)
 {
@@ -154,15 +159,20 @@ static inline bool is_plain(char kind, char check, const char *at)
     return x > (check == '1' ? 1.0 : 0.0) && x <= (check == 'p' || check == 'q' ? 1.0 : 1e18);
 }
 
-/* The same for a pair of bounds: a finite range above 0, a low below its high. */
-static inline bool is_plain_pair(Checker checker, const char *const *params)
+/* The same for how parameters stand to each other: a finite range above 0, a low below its high. Other rules are for params.c. */
+static inline bool is_plain_together(Checker checker, const char *const *params)
 {
-    if (checker == CHECKER_RANGE) {
+    switch (checker) {
+    case CHECKER_RANGE: {
         double range = PARAM(double, 1) - PARAM(double, 0);
 
         return range > 0.0 && range <= DBL_MAX;
     }
-    return checker != CHECKER_BOUNDS || PARAM(int64_t, 0) < PARAM(int64_t, 1);
+    case CHECKER_BOUNDS:
+        return PARAM(int64_t, 0) < PARAM(int64_t, 1);
+    default:
+        return checker != CHECKER_TRIANGLE && checker != CHECKER_URN && checker != CHECKER_RATE;
+    }
 }
 
 /* In test builds, after a draw: a word too many, or the lowest bit of its first number changed. */
@@ -194,7 +204,7 @@ static void spoil(const Dists *dists, int dist, int form, Stream *stream, char *
     static int one_##NAME(const Dists *dists, Stream *stream, char *dst, const char *const *params, Status *status)          \
     {                                                                                                                        \
         const Source from = {.bitgen = stream->bitgen, .function = dists->functions[DIST_##NAME][0], .memo = &stream->binomial};\
-        bool is_plain_here = is_plain_pair(CHECKER_##checker, params) && IS_PLAIN(kinds, checks, 0)                          \
+        bool is_plain_here = is_plain_together(CHECKER_##checker, params) && IS_PLAIN(kinds, checks, 0)                          \
             && IS_PLAIN(kinds, checks, 1) && IS_PLAIN(kinds, checks, 2) && IS_PLAIN(kinds, checks, 3);                       \
                                                                                                                              \
         if (!is_plain_here && params_check_scalars(DIST_##NAME, params, status) < 0) {                                       \

@@ -1,7 +1,7 @@
 /* Checks of the parameters of distributions, as NumPy makes them and with its words.
  *
  * NumPy has two forms of each check, which differ in messages and sometimes in order: one for parameters that are all
- * scalars, one for arrays as soon as one of them is an array. Rows marked SCIPY are checked as scipy.stats checks.
+ * scalars, one for arrays as soon as one of them is an array. Rows marked SCIPY or RATE are checked as scipy.stats checks.
  * Relies on: walk, dists.def. Relied on by: draw.c, bind (draw_check). */
 #include "random/params.h"
 
@@ -32,6 +32,9 @@ static const ParamsRow rows[N_DISTS] = {
 
 /* The largest rate that NumPy lets poisson take: the largest int64 less ten times its square root. */
 static const double largest_rate = 9.223372006484771e18;
+
+/* Whether single parameters are refused with scipy's message. */
+static bool is_scipys(const ParamsRow *row) { return row->checker == CHECKER_SCIPY || row->checker == CHECKER_RATE; }
 
 int params_poll(DrawPoll poll, Status *status)
 {
@@ -96,7 +99,7 @@ static int refuse(const ParamsRow *row, int i, double x, bool is_array, Status *
     const char *w = word;
     size_t n = sizeof text;
 
-    if (row->checker == CHECKER_SCIPY) {
+    if (is_scipys(row)) {
         return refuse_as_scipy(row->words, status);
     }
     find_word(row->words, i, word, sizeof word);
@@ -140,7 +143,77 @@ static int refuse_bounds(bool low_is_zero, Status *status)
     return status_fail_text(status, STATUS_DOMAIN, low_is_zero ? "high <= 0" : "low >= high");
 }
 
+/* ---- rules ---- */
+
+/* How parameters must stand to each other: one that the parameters at `params` break is refused with that text. */
+typedef struct Rule {
+    const char *text;
+    bool (*is_broken)(const char *const *at);
+    int n;
+    int params[3];
+} Rule;
+
+/* Those of a checker, in NumPy's order, before or after the checks of single parameters. */
+typedef struct Rules {
+    bool come_after;
+    int n;
+    Rule rules[3];
+} Rules;
+
+/* NumPy takes no urn with more of one kind. */
+static const int64_t largest_urn = 1000000000;
+
+static double double_at(const char *at) { return *(const double *)(const void *)at; }
+
+static int64_t integer_at(const char *at) { return *(const int64_t *)(const void *)at; }
+
+static bool is_above(const char *const *at) { return double_at(at[0]) > double_at(at[1]); }
+
+static bool is_equal(const char *const *at) { return double_at(at[0]) == double_at(at[1]); }
+
+static bool is_large_urn(const char *const *at) { return integer_at(at[0]) >= largest_urn; }
+
+/* The sum wraps, as NumPy's does. */
+static bool is_overdrawn(const char *const *at)
+{
+    return (int64_t)((uint64_t)integer_at(at[0]) + (uint64_t)integer_at(at[1])) < integer_at(at[2]);
+}
+
+/* A rate that negative_binomial would hand to poisson, at most. */
+static bool is_large_rate(const char *const *at)
+{
+    double n = double_at(at[0]), p = double_at(at[1]);
+
+    return (1 - p) / p * (n + 10 * sqrt(n)) > largest_rate;
+}
+
+static const Rules all_rules[N_CHECKERS] = {
+    [CHECKER_TRIANGLE] = {false, 3, {{"left > mode", is_above, 2, {0, 1}}, {"mode > right", is_above, 2, {1, 2}}, {"left == right", is_equal, 2, {0, 2}}}},
+    [CHECKER_URN] = {false, 3, {{"both ngood and nbad must be less than 1000000000", is_large_urn, 1, {0}},
+                                {"both ngood and nbad must be less than 1000000000", is_large_urn, 1, {1}},
+                                {"ngood + nbad < nsample", is_overdrawn, 3, {0, 1, 2}}}},
+    [CHECKER_RATE] = {true, 1, {{"n too large or p too small, see Generator.negative_binomial Notes", is_large_rate, 2, {0, 1}}}},
+};
+
 /* ---- scalars ---- */
+
+static int check_scalar_rules(const ParamsRow *row, bool after, const char *const *params, Status *status)
+{
+    const Rules *rules = &all_rules[row->checker];
+
+    for (int i = 0; rules->come_after == after && i < rules->n; i++) {
+        const Rule *rule = &rules->rules[i];
+        const char *at[3];
+
+        for (int k = 0; k < rule->n; k++) {
+            at[k] = params[rule->params[k]];
+        }
+        if (rule->is_broken(at)) {
+            return status_fail_text(status, STATUS_DOMAIN, rule->text);
+        }
+    }
+    return 0;
+}
 
 static int check_scalar(const ParamsRow *row, int i, const char *at, Status *status)
 {
@@ -184,12 +257,15 @@ int params_check_scalars(int dist, const char *const *params, Status *status)
         }
         return 0;
     default:
+        if (check_scalar_rules(row, false, params, status) < 0) {
+            return -1;
+        }
         for (int i = 0; i < row->n_params; i++) {
             if (check_scalar(row, i, params[i], status) < 0) {
                 return -1;
             }
         }
-        return 0;
+        return check_scalar_rules(row, true, params, status);
     }
 }
 
@@ -236,14 +312,17 @@ static int check_array(const ParamsRow *row, int i, const Array *param, DrawPoll
     return found ? refuse(row, i, worst, true, status) : 0;
 }
 
-/* The shape to which two arrays, found to be compatible, broadcast. */
-static int find_shape(const Array *params, int64_t *shape)
+/* The shape to which n arrays, found to be compatible, broadcast. */
+static int find_shape(int n, const Array *params, int64_t *shape)
 {
-    int ndim = params[0].ndim > params[1].ndim ? params[0].ndim : params[1].ndim;
+    int ndim = 0;
 
+    for (int i = 0; i < n; i++) {
+        ndim = params[i].ndim > ndim ? params[i].ndim : ndim;
+    }
     for (int axis = 0; axis < ndim; axis++) {
         shape[axis] = 1;
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < n; i++) {
             int own = axis - (ndim - params[i].ndim);
 
             if (own >= 0 && params[i].shape[own] != 1) {
@@ -275,7 +354,7 @@ static int look_at_pairs(Pairs *pairs, bool is_integer, const Array *params, Dra
 {
     const int skip[2] = {0, 0};
     int64_t shape[ARRAY_MAX_NDIM], n;
-    int ndim = find_shape(params, shape);
+    int ndim = find_shape(2, params, shape);
     Walk walk;
 
     walk_init(&walk, ndim, shape, 2, params, skip);
@@ -325,15 +404,66 @@ static int check_array_pairs(const ParamsRow *row, const Array *params, DrawPoll
     return pairs.has_infinite || pairs.has_negative ? refuse_range(!pairs.has_infinite, true, status) : 0;
 }
 
+/* Looks whether any elements, of the arrays' common shape, break a rule. */
+static int look_for_broken(const Rule *rule, const Array *params, DrawPoll poll, bool *found, Status *status)
+{
+    const int skip[3] = {0, 0, 0};
+    int64_t shape[ARRAY_MAX_NDIM], n;
+    int ndim = find_shape(rule->n, params, shape);
+    const char *at[3] = {NULL};
+    Walk walk;
+
+    *found = false;
+    walk_init(&walk, ndim, shape, rule->n, params, skip);
+    while (!*found && (n = walk_piece(&walk, POLL_ELEMENTS)) > 0) {
+        for (int64_t j = 0; j < n; j++) {
+            for (int i = 0; i < rule->n; i++) {
+                at[i] = walk.at[i] + j * walk_strides(&walk)[i];
+            }
+            *found |= rule->is_broken(at);
+        }
+        walk_advance(&walk, n);
+        if (n == POLL_ELEMENTS && params_poll(poll, status) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int check_array_rules(const ParamsRow *row, bool after, const Array *params, DrawPoll poll, Status *status)
+{
+    const Rules *rules = &all_rules[row->checker];
+
+    for (int i = 0; rules->come_after == after && i < rules->n; i++) {
+        const Rule *rule = &rules->rules[i];
+        Array operands[3];
+        bool found;
+
+        for (int k = 0; k < rule->n; k++) {
+            operands[k] = params[rule->params[k]];
+        }
+        if (look_for_broken(rule, operands, poll, &found, status) < 0) {
+            return -1;
+        }
+        if (found) {
+            return status_fail_text(status, STATUS_DOMAIN, rule->text);
+        }
+    }
+    return 0;
+}
+
 static int check_arrays(const ParamsRow *row, const Array *params, DrawPoll poll, Status *status)
 {
     if (row->checker == CHECKER_RANGE || row->checker == CHECKER_BOUNDS) {
         return check_array_pairs(row, params, poll, status);
     }
-    for (int i = 0; row->checker == CHECKER_SCIPY && i < row->n_params; i++) {
+    for (int i = 0; is_scipys(row) && i < row->n_params; i++) {
         if (array_size(&params[i]) == 0) {
             return 0; /* scipy asks all elements of the parameters' common shape, of which there are none */
         }
+    }
+    if (check_array_rules(row, false, params, poll, status) < 0) {
+        return -1;
     }
     for (int i = 0; i < row->n_params; i++) {
         int k = row->checker == CHECKER_LAST_FIRST ? row->n_params - 1 - i : i;
@@ -342,7 +472,7 @@ static int check_arrays(const ParamsRow *row, const Array *params, DrawPoll poll
             return -1;
         }
     }
-    return 0;
+    return check_array_rules(row, true, params, poll, status);
 }
 
 int draw_check(int dist, int64_t dst_size, const Array *params, DrawPoll poll, Status *status)

@@ -5,7 +5,17 @@
 #include "random/draw.h"
 
 /* The column of that name in dists.def. */
-typedef enum Checker { CHECKER_EACH, CHECKER_LAST_FIRST, CHECKER_RANGE, CHECKER_BOUNDS, CHECKER_SCIPY } Checker;
+typedef enum Checker {
+    CHECKER_EACH,
+    CHECKER_LAST_FIRST,
+    CHECKER_RANGE,
+    CHECKER_BOUNDS,
+    CHECKER_SCIPY,
+    CHECKER_TRIANGLE,
+    CHECKER_URN,
+    CHECKER_RATE,
+    N_CHECKERS
+} Checker;
 
 /* Elements between two polls: some 0.1 ms of the cheapest draws, some 8 ms of the dearest. */
 enum { POLL_ELEMENTS = 8192 };

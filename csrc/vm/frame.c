@@ -113,7 +113,7 @@ static StepCode quick_code(int dist)
     return STEP_DRAW;
 }
 
-/* One draw by one function of NumPy's, from scalar parameters, is a fast form. */
+/* One draw from scalar parameters is a fast form. */
 static StepCode draw_code(const Frame *frame, const Instr *instr, Step *step)
 {
     const Program *program = frame->program;
@@ -124,7 +124,7 @@ static StepCode draw_code(const Frame *frame, const Instr *instr, Step *step)
         }
         step->cells[i - 1] = &frame->addr[step->src[i]];
     }
-    if (program->values[step->dst[1]].value_class != VALUE_SCALAR || dist_symbol(instr->fn, 0)[0] == '\0' || dist_symbol(instr->fn, 1)[0] != '\0') {
+    if (program->values[step->dst[1]].value_class != VALUE_SCALAR) {
         return STEP_OTHER;
     }
     step->cells[instr->n_src - 1] = &frame->addr[step->dst[1]];

@@ -353,15 +353,10 @@ def _call_method(signature, convert):
     return __call__
 
 
-def _example_arguments(signature, kinds):
-    """Arguments that any distribution of these kinds of parameters takes, for its docstring."""
-    texts = {"d": "0.5", "l": "3", "v": "[0.25, 0.75]", "m": "[[1.0, 0.5], [0.5, 1.0]]"}
-    return ", ".join(texts[kind] for kind, p in zip(kinds, signature.parameters.values()) if p.default is p.empty)
-
-
 def _document(name, row, signature):
-    arguments = _example_arguments(signature, row["kinds"])
-    shape = (2, 2 if arguments else 1) if row["ndim_supp"] else (2,)
+    example = eval(f"({row['regimes'].split(';')[0]},)")  # an expression of our own table
+    arguments = ", ".join(repr(value) for value, p in zip(example, signature.parameters.values()) if p.default in (p.empty, None))
+    shape = (2, len(example[row["kinds"].index("v")]) if arguments else 1) if row["ndim_supp"] else (2,)
     return f"""Draws: {row["doc"]}.
 
     Called as ``{name}({', '.join(map(str, signature.parameters.values()))}, size=None, name=None, rng=None, dtype=None)``. The parameters broadcast{
@@ -406,6 +401,8 @@ def _define_distributions(namespace):
         "random": lambda: namespace["uniform"],
         "standard_normal": lambda: get_partial_wrapper(namespace["normal"], "standard_normal", loc=0.0, scale=1.0),
         "standard_exponential": lambda: get_partial_wrapper(namespace["exponential"], "standard_exponential", scale=1.0),
+        "standard_t": lambda: get_partial_wrapper(namespace["t"], "standard_t", loc=0.0, scale=1.0),
+        "negative_binomial": lambda: namespace["nbinom"],
         "standard_gamma": lambda: get_partial_wrapper(namespace["gamma"], "standard_gamma", rate=1.0),
     }
     for name, make in aliases.items():

@@ -23,6 +23,8 @@ double rig_d_d(BitGen *bitgen, double a) { return a + bitgen->next_double(bitgen
 
 double rig_d_dd(BitGen *bitgen, double a, double b) { return a + b * bitgen->next_double(bitgen->state); }
 
+static double rig_d_ddd(BitGen *bitgen, double a, double b, double c) { return rig_d_dd(bitgen, a, b) + c; }
+
 double rig_standard(BitGen *bitgen) { return bitgen->next_double(bitgen->state) - 0.5; }
 
 int64_t rig_l_d(BitGen *bitgen, double a)
@@ -30,6 +32,13 @@ int64_t rig_l_d(BitGen *bitgen, double a)
     double x = a * bitgen->next_double(bitgen->state);
 
     return x <= 1000.0 ? (int64_t)x : 1000;
+}
+
+static int64_t rig_l_dd(BitGen *bitgen, double a, double b) { return rig_l_d(bitgen, a) + (b > 0.5); }
+
+static int64_t rig_l_lll(BitGen *bitgen, int64_t a, int64_t b, int64_t c)
+{
+    return (int64_t)((bitgen->next_uint64(bitgen->state) ^ (uint64_t)a ^ (uint64_t)b ^ (uint64_t)c) % 1000);
 }
 
 uint64_t rig_bounded(BitGen *bitgen, uint64_t low, uint64_t range, uint64_t mask, bool is_masked)
@@ -46,11 +55,15 @@ int64_t rig_binomial(BitGen *bitgen, double p, int64_t n, void *memo)
 /* The function for each step of dists.def. */
 #define RIG_D_D rig_d_d
 #define RIG_D_DD rig_d_dd
+#define RIG_D_DDD rig_d_ddd
 #define RIG_L_D rig_l_d
+#define RIG_L_DD rig_l_dd
+#define RIG_L_LLL rig_l_lll
 #define RIG_UNIFORM rig_d_dd
 #define RIG_INTEGERS rig_bounded
 #define RIG_BINOMIAL rig_binomial
 #define RIG_BERNOULLI rig_binomial
+#define RIG_T rig_d_d
 #define RIG_HALFNORMAL rig_standard
 #define RIG_CATEGORICAL NULL
 #define RIG_METHOD NULL

@@ -115,8 +115,11 @@ def room(tmp_path_factory):
 
 GOOD = {"d": [0.01, 0.3, 0.5, 0.7, 0.9, 1.0], "l": [3, 5, 100, 2**31, 2**32 - 1, 2**32, 2**33]}
 BAD = {"d": [0.0, -0.0, -1.0, 2.5, 1e300, np.inf, -np.inf, np.nan], "l": [0, -1, -5, 2**62, 2**63 - 1, -2**63]}
+CHECKED_BY_BOTH = ("gamma", "nbinom", "t")  # by scipy and by the method that it calls
 WIDE = {"poisson": [5.0, 30.0, 1e6], "chisquare": [2.0, 30.0], "gamma": [2.0, 30.0], "beta": [2.0, 30.0], "weibull": [3.0],
-        "power": [3.0], "vonmises": [2.0, 40.0, 1e7], "wald": [2.0, 30.0], "f": [2.0, 30.0], "zipf": [1.5, 2.0, 4.0, 1024.0, 1025.0, 5000.0]}
+        "power": [3.0], "hypergeometric": [0, 9, 20, 500], "triangular": [2.0], "nbinom": [2.0, 30.0],
+        "vonmises": [2.0, 40.0, 1e7], "wald": [2.0, 30.0], "f": [2.0, 30.0],
+        "zipf": [1.5, 2.0, 4.0, 1024.0, 1025.0, 5000.0]}
 
 
 def make_shape(random):
@@ -129,7 +132,7 @@ def make_param(random, name, kind, shape, is_bad):
     if kind == "v":
         p = random.dirichlet(np.ones(random.integers(1, 6)), size=own)
         return np.asarray(p - 0.3 * random.random() if is_bad else p)
-    pool = GOOD[kind] + (BAD[kind] if is_bad else WIDE.get(name, []) if kind == "d" else [])
+    pool = GOOD[kind] + (BAD[kind] if is_bad else WIDE.get(name, []))
     if name == "zipf" and np.lib.NumpyVersion(np.__version__) < "2.0.0":
         pool = [a for a in pool if not a > 1024]  # older NumPy's own zipf never ends there
     param = random.choice(np.array(pool, dtype="float64" if kind == "d" else "int64"), size=own)
@@ -173,7 +176,7 @@ def check_case(room, name, dist, seed):
     if is_scipys(refused):  # the expression does not check as scipy does, see below
         assert repr(ours.bit_generator.state) == before
         return
-    if error is not None and name == "gamma" and any(param.size == 0 for param in params):
+    if error is not None and name in CHECKED_BY_BOTH and any(param.size == 0 for param in params):
         return  # scipy looks at no element of an empty shape; a Generator does
     assert (type(refused), str(refused)) == (type(error), str(error))
     assert refused is not None or same_bits(drawn, expected)
@@ -191,7 +194,8 @@ def test_draws_states_and_refusals_are_numpys(room, name):
 
 
 SCIPY_REFUSES = [("gamma", (0.0, 1.0)), ("gamma", (np.nan, 1.0)), ("gamma", (1.0, -1.0)), ("gamma", (1.0, np.nan)), ("bernoulli", (-0.1,)),
-                 ("bernoulli", (1.5,)), ("bernoulli", (np.nan,)), ("halfnormal", (0.0, -1.0)), ("halfnormal", (0.0, np.nan))]
+                 ("bernoulli", (1.5,)), ("bernoulli", (np.nan,)), ("halfnormal", (0.0, -1.0)), ("halfnormal", (0.0, np.nan)), ("nbinom", (0.0, 0.5)), ("nbinom", (np.nan, 0.5)),
+                 ("nbinom", (1.0, 0.0)), ("nbinom", (1.0, 1.5)), ("t", (0.0, 0.0, 1.0)), ("t", (np.nan, 0.0, 1.0)), ("t", (1.0, 0.0, -1.0))]
 
 
 @pytest.mark.parametrize("name, values", SCIPY_REFUSES)

@@ -9,20 +9,19 @@ import pytest
 import pyscan
 import pyscan.tensor as at
 from pyscan import _core
+from pyscan.selfcheck import read_regimes
 from pyscan.tensor.random import RandomVariable, random_generator_type, random_state_type
 
 RANDOM = at.random
 NAMES = [row["name"] for row in _core.dists()]
-ARGUMENTS = {"d": 0.5, "l": 3, "v": [0.25, 0.75], "m": [[1.0, 0.5], [0.5, 2.0]]}
 
 
 def example(name, **kwargs):
-    """A draw of the distribution with parameters that suit it, where it has no defaults."""
+    """A draw of the distribution with parameters of its first regime, where it has no defaults."""
     row = next(row for row in _core.dists() if row["name"] == name)
     op = getattr(RANDOM, name)
     parameters = inspect.signature(op).parameters.values()
-    arguments = ARGUMENTS | {"d": 2.0} if name == "zipf" else ARGUMENTS
-    return op(*[arguments[kind] for kind, p in zip(row["kinds"], parameters) if p.default is p.empty], **kwargs)
+    return op(*[value for value, p in zip(read_regimes(row)[0], parameters) if p.default in (p.empty, None)], **kwargs)
 
 
 def params_of(draw):
