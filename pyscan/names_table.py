@@ -592,17 +592,16 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     ('a part of the random variables',
      'pyscan.tensor.random.RandomStream has the distributions that are there, and pyscan._core.dists() lists them.', {
         "tensor.random":
-            "betabinom cauchy choice gengamma gumbel halfcauchy invgamma "
-            "pareto permutation randint standard_cauchy "
+            "betabinom cauchy gengamma gumbel halfcauchy invgamma "
+            "pareto randint standard_cauchy "
             "truncexpon",
         "tensor.random.basic":
-            "BetaBinomialRV CauchyRV ChoiceRV GenGammaRV GumbelRV HalfCauchyRV InvGammaRV "
-            "ParetoRV PermutationRV RandIntRV "
-            "TruncExponentialRV betabinom cauchy choice gengamma gumbel halfcauchy invgamma "
-            "pareto permutation randint "
+            "BetaBinomialRV CauchyRV GenGammaRV GumbelRV HalfCauchyRV InvGammaRV "
+            "ParetoRV RandIntRV "
+            "TruncExponentialRV betabinom cauchy gengamma gumbel halfcauchy invgamma "
+            "pareto randint "
             "safe_multivariate_normal standard_cauchy truncexpon",
         "tensor.random.type": "T",
-        "tensor.random.utils": "maximum",
         "tensor.random.var": "RNGTypeType randomgen_constructor",
     }),
     ('an operation on tensors', 'pyscan.as_op makes an operation of a Python function.', {

@@ -11,6 +11,7 @@ Relies on: _core, errors. Relied on by: the core (`settle`, when a thunk is made
 from __future__ import annotations
 
 import warnings
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,19 @@ _REFUSALS = (ArithmeticError, AttributeError, SystemError, TypeError, ValueError
 _ROWS = {row["name"]: row for row in _core.dists()}
 
 
+# What draws take of the kinds of parameters that are not of doubles; None, where there may be one, is an integer to them.
+_DTYPES = {"l": "int64", "n": "int64", "b": "bool"}
+
+
+def has_batches(row: dict[str, Any]) -> bool:
+    """Whether parameters of the distribution may have more axes, for many draws.
+
+    >>> has_batches(_ROWS["normal"]), has_batches(_ROWS["choice"])
+    (True, False)
+    """
+    return not set(row["kinds"]) & set("nob")
+
+
 def read_regimes(row: dict[str, Any]) -> list[tuple[np.ndarray, ...]]:
     """The parameters in a row's `regimes`, as arrays of the kinds that its draws take.
 
@@ -38,8 +52,9 @@ def read_regimes(row: dict[str, Any]) -> list[tuple[np.ndarray, ...]]:
     (array(0.), array(1.))
     """
     tuples = eval(f"[({row['regimes'].replace(';', ',), (')},)]")  # an expression of our own table
-    dtypes = ["int64" if kind == "l" else "float64" for kind in row["kinds"]]
-    return [tuple(np.array(value, dtype) for value, dtype in zip(values, dtypes, strict=True)) for values in tuples]
+    dtypes = [_DTYPES.get(kind, "float64") for kind in row["kinds"]]
+    return [tuple(np.array(0 if value is None else value, "int64" if value is None else dtype)
+                  for value, dtype in zip(values, dtypes, strict=True)) for values in tuples]
 
 
 def settle(name: str) -> str:
@@ -93,22 +108,28 @@ def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
 
 def _generator_draws_alike(name: str, way: str, regimes: list[Any], make: Any) -> bool | None:
     ours, twin = _make_pair(make)
-    counts = [_MANY[way], *[_FEW] * (len(regimes) - 1)]
-    arrays = tuple(map(np.stack, zip(*regimes)))
-    drawn = _core.try_draws(name, way, ours, [(n, np.array([m], "int64"), *params) for (n, m), params in zip(counts, regimes)])
-    filled = _core.try_draws(name, way, ours, [(0, None, *arrays)])
-    if drawn is None or filled is None:
-        return None
-    if not all(_same_draws(name, twin, *case) for case in zip([*counts, (0, len(regimes))], [*regimes, arrays], drawn + filled)):
-        return False
+    runs = [(*counts, params) for counts, params in zip([_MANY[way], *[_FEW] * (len(regimes) - 1)], regimes)]
+    if has_batches(_ROWS[name]):
+        runs.append((0, None, tuple(map(np.stack, zip(*regimes)))))
+    for _, group in groupby(runs, lambda run: (run[1] is None, [param.ndim for param in run[2]])):  # a program has ranks of its own
+        group = list(group)
+        drawn = _core.try_draws(name, way, ours, [(n, _read_size(name, m), *params) for n, m, params in group])
+        if drawn is None:
+            return None
+        if not all(_same_draws(name, twin, *run, *results) for run, results in zip(group, drawn)):
+            return False
     return _same_state(ours.bit_generator.state, twin.bit_generator.state)
 
 
-def _same_draws(name: str, twin: Any, counts: tuple[int, int], params: Any, drawn: Any) -> bool:
-    """Whether the method draws the same, one by one and then filled."""
-    method, (n, m), (single, filled) = _core.draw_method(name), counts, drawn
+def _read_size(name: str, m: int | None) -> Any:
+    return None if m is None or not _ROWS[name]["takes_size"] else np.array([m], "int64")
+
+
+def _same_draws(name: str, twin: Any, n: int, m: int | None, params: Any, single: Any, filled: Any) -> bool:
+    """Whether the method draws the same: n single ones and then m filled (None: as many as the parameters say)."""
+    method, size = _core.draw_method(name), np.broadcast_shapes(*(param.shape[:1] for param in params)) if m is None else (m,)
     same = all(_same_bits(one, method(np, twin, (), *params)) for one in single[:n])
-    return same and _same_bits(filled, method(np, twin, (m,), *params))
+    return same and _same_bits(filled, method(np, twin, size, *params))
 
 
 # Single and filled draws, of the commonest parameters and of the others.

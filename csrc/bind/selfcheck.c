@@ -172,6 +172,13 @@ static PyObject *read_array(const Trial *trial, PyObject *value, DType dtype, in
     return array;
 }
 
+/* What parameter i is read as: no vector, where there may be one, is an int64 scalar. */
+static DType param_dtype(const Trial *trial, int i, PyObject *value)
+{
+    bool is_scalar = PyArray_Check(value) && PyArray_NDIM((PyArrayObject *)value) == 0;
+    return is_scalar && dist_takes(trial->dist, i, DTYPE_INT64, 0) ? DTYPE_INT64 : dist_param_dtype(trial->dist, i);
+}
+
 /* Reads one run: (n_steps, size, parameters...). The first decides the ranks of the program's inputs. */
 static int read_run(Trial *trial, PyObject *run)
 {
@@ -187,7 +194,7 @@ static int read_run(Trial *trial, PyObject *run)
     if (PyTuple_GET_ITEM(run, 1) != Py_None && (trial->size = read_array(trial, PyTuple_GET_ITEM(run, 1), DTYPE_INT64, 1)) == NULL) return -1;
     for (int i = 0; i < n_params; i++) {
         int ndim = trial->program == NULL ? -1 : trial->program->values[trial->params[i]].ndim;
-        trial->arrays[i] = read_array(trial, PyTuple_GET_ITEM(run, 2 + i), dist_param_dtype(trial->dist, i), ndim);
+        trial->arrays[i] = read_array(trial, PyTuple_GET_ITEM(run, 2 + i), param_dtype(trial, i, PyTuple_GET_ITEM(run, 2 + i)), ndim);
         if (trial->arrays[i] == NULL) return -1;
     }
     return 0;

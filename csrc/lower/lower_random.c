@@ -5,16 +5,31 @@
 
 #include "random/stream.h"
 
-/* Whether a parameter has too low a rank for one draw; a size given, Aesara takes that. */
-static int is_too_low(Builder *builder, PyObject *node, int dist, bool *found)
+/* Whether a parameter is one that the draw does not take: of too low a rank (Aesara takes that where a size is given), or
+ * no number. *found is left alone otherwise. */
+static int look_at_param(Builder *builder, PyObject *variable, int dist, int i, bool *found)
 {
     Value value;
 
-    *found = false;
-    for (int i = 0; i < dist_n_params(dist); i++) {
-        if (build_describe(builder, node_input(node, 3 + i), &value) < 0) return -1;
-        *found |= value.ndim < dist_node_ndim(dist, i);
+    if (build_describe(builder, variable, &value) < 0) return -1;
+    switch (dist_param_kind(dist, i)) {
+    case 'o':
+        *found |= value.value_class == VALUE_ARRAY ? value.ndim != 1 : value.value_class != VALUE_OBJECT;
+        return 0;
+    case 'b':
+        *found |= value.value_class != VALUE_SCALAR;
+        return 0;
+    default:
+        *found |= value.value_class > VALUE_ARRAY || value.ndim < dist_param_ndim(dist, i);
+        return 0;
     }
+}
+
+static int has_odd_param(Builder *builder, PyObject *node, int dist, bool *found)
+{
+    *found = false;
+    for (int i = 0; i < dist_n_params(dist); i++)
+        if (look_at_param(builder, node_input(node, 3 + i), dist, i, found) < 0) return -1;
     return 0;
 }
 
@@ -44,10 +59,10 @@ static int size_is_empty(PyObject *size)
 }
 
 /* Generator and size. */
-static int read_head(Builder *builder, PyObject *node, Numbers *src, int64_t *has_size)
+static int read_head(Builder *builder, PyObject *node, int dist, Numbers *src, int64_t *has_size)
 {
     int32_t rng = build_value(builder, node_input(node, 0)), size;
-    int is_empty = rng < 0 ? -1 : size_is_empty(node_input(node, 1));
+    int is_empty = rng < 0 ? -1 : !dist_takes_size(dist) || size_is_empty(node_input(node, 1));
 
     if (is_empty < 0) return -1;
     if (build_peek(builder, rng)->value_class != VALUE_STREAM) return build_refuse(builder, PyExc_TypeError, "%S is not a generator", node_input(node, 0));
@@ -60,41 +75,119 @@ static int read_head(Builder *builder, PyObject *node, Numbers *src, int64_t *ha
     return numbers_add(src, size);
 }
 
+/* How many positions an array has along its first axis; as many as it says itself, when it is an integer. */
+static int32_t count_positions(Builder *builder, PyObject *variable)
+{
+    int32_t array = build_value(builder, variable), length;
+    const int64_t axis = 0;
+
+    if (array < 0) return -1;
+    if (build_peek(builder, array)->ndim == 0) return build_length(builder, variable);
+    length = build_temporary(builder, DTYPE_INT64, 0);
+    return length < 0 || build_emit1(builder, I_SHAPE_AT, length, 1, &array, 1, &axis) < 0 ? -1 : length;
+}
+
+/* A vector that may be None; float32 is not widened, since NumPy's checks depend on it. */
+static int32_t read_optional(Builder *builder, PyObject *variable)
+{
+    Value value;
+
+    if (build_describe(builder, variable, &value) < 0) return -1;
+    if (value.value_class == VALUE_OBJECT) return build_integer(builder, 0);
+    return value.dtype == DTYPE_FLOAT32 ? build_value(builder, variable) : build_value_as(builder, variable, DTYPE_FLOAT64);
+}
+
+static int32_t read_param(Builder *builder, PyObject *variable, int dist, int i)
+{
+    switch (dist_param_kind(dist, i)) {
+    case 'n':
+        return count_positions(builder, variable);
+    case 'o':
+        return read_optional(builder, variable);
+    default:
+        return build_value_as(builder, variable, dist_param_dtype(dist, i));
+    }
+}
+
 static int read_params(Builder *builder, PyObject *node, int dist, Numbers *src)
 {
     for (int i = 0; i < dist_n_params(dist); i++) {
-        int32_t number = build_value_as(builder, node_input(node, 3 + i), dist_param_dtype(dist, i));
+        int32_t number = read_param(builder, node_input(node, 3 + i), dist, i);
         if (number < 0 || numbers_add(src, number) < 0) return -1;
     }
     return 0;
+}
+
+/* Emits source -> the node's output: a cast, or a copy where the dtype is the same. */
+static int put_as_output(Builder *builder, PyObject *node, int32_t source)
+{
+    int32_t output = source < 0 ? -1 : build_result(builder, node_output(node, 1));
+
+    if (output < 0) return -1;
+    return build_emit1(builder, build_peek(builder, source)->dtype == build_peek(builder, output)->dtype ? I_COPY : I_CAST, output, 1, &source, 0, NULL);
+}
+
+/* Brings what stands in an array at the positions drawn into the node's output. */
+static int take_positions(Builder *builder, PyObject *node, int32_t positions)
+{
+    int32_t src[2] = {build_value(builder, node_input(node, 3)), positions}, taken;
+    const int64_t entry = SLICE_INDEX;
+    int ndim = build_peek(builder, positions)->ndim;
+    Value array, drawn;
+
+    if (src[0] < 0 || build_describe(builder, node_output(node, 1), &drawn) < 0) return -1;
+    array = *build_peek(builder, src[0]);
+    if (ndim > 0 && array.dtype == drawn.dtype) {
+        taken = build_result(builder, node_output(node, 1));
+        return taken < 0 ? -1 : build_emit1(builder, I_TAKE, taken, 2, src, 0, NULL);
+    }
+    taken = build_temporary(builder, (DType)array.dtype, ndim + array.ndim - 1);
+    if (taken < 0 || build_emit1(builder, ndim > 0 ? I_TAKE : I_SLICE, taken, 2, src, ndim == 0, &entry) < 0) return -1;
+    return put_as_output(builder, node, taken); /* a row by position is a view; draws are fresh memory to those who write in place */
+}
+
+/* A place for what is drawn: the node's output, or a temporary value from which that is made (see put_drawn). */
+static int32_t add_drawn(Builder *builder, PyObject *node, int dist)
+{
+    DType dtype = dist_result_kind(dist) == 'd' ? DTYPE_FLOAT64 : DTYPE_INT64;
+    Value drawn, first;
+
+    if (build_describe(builder, node_output(node, 1), &drawn) < 0 || build_describe(builder, node_input(node, 3), &first) < 0) return -1;
+    if (dist_param_kind(dist, 0) == 'n' && first.ndim > 0) return build_temporary(builder, dtype, drawn.ndim - (first.ndim - 1));
+    return drawn.dtype == dtype ? build_result(builder, node_output(node, 1)) : build_temporary(builder, dtype, drawn.ndim);
+}
+
+static int put_drawn(Builder *builder, PyObject *node, int dist, int32_t drawn)
+{
+    Value first, output;
+
+    if (build_describe(builder, node_input(node, 3), &first) < 0 || build_describe(builder, node_output(node, 1), &output) < 0) return -1;
+    if (dist_param_kind(dist, 0) == 'n' && first.ndim > 0) return take_positions(builder, node, drawn);
+    return build_peek(builder, drawn)->dtype == output.dtype ? 0 : put_as_output(builder, node, drawn);
 }
 
 int lower_random(Builder *builder, PyObject *node)
 {
     Numbers src = {0};
     int64_t has_size;
-    bool inplace, too_low;
+    bool inplace, is_odd;
     int dist, result = -1;
-    int32_t dst[2], drawn;
+    int32_t dst[2];
     DType dtype;
-    Value value;
 
     if (find_dist(node, &dist) < 0) return -1;
     if (dist == N_DISTS) return 1;
-    if (is_too_low(builder, node, dist, &too_low) < 0) return -1;
-    if (too_low) return 1;
+    if (has_odd_param(builder, node, dist, &is_odd) < 0) return -1;
+    if (is_odd) return 1;
     if (build_read_bool(node_op(node), "inplace", &inplace) < 0) return -1;
-    if (read_head(builder, node, &src, &has_size) < 0 || read_params(builder, node, dist, &src) < 0) goto done;
+    if (read_head(builder, node, dist, &src, &has_size) < 0 || read_params(builder, node, dist, &src) < 0) goto done;
     dst[0] = build_result(builder, node_output(node, 0));
-    drawn = dst[0] < 0 ? -1 : build_result(builder, node_output(node, 1));
-    if (drawn < 0) goto done;
-    value = *build_peek(builder, drawn);
-    dtype = dist_result_kind(dist) == 'd' ? DTYPE_FLOAT64 : DTYPE_INT64;
-    dst[1] = value.dtype == dtype ? drawn : build_temporary(builder, dtype, value.ndim);
+    dst[1] = dst[0] < 0 ? -1 : add_drawn(builder, node, dist);
     if (dst[1] < 0) goto done;
+    dtype = (DType)build_peek(builder, dst[1])->dtype;
     result = build_emit(builder, (Emit){.opcode = I_DRAW, .fn = dist, .dtype = dtype, .flags = inplace ? INSTR_INPLACE : 0, .n_dst = 2, .dst = dst,
                                         .n_src = src.n, .src = src.items, .n_aux = 1, .aux = &has_size});
-    if (result == 0 && dst[1] != drawn) result = build_emit1(builder, I_CAST, drawn, 1, &dst[1], 0, NULL);
+    if (result == 0) result = put_drawn(builder, node, dist, dst[1]);
 done:
     numbers_clear(&src);
     return result;

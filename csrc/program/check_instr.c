@@ -287,10 +287,14 @@ static int check_SET_SLICE(const Check *check)
 
 static int check_TAKE(const Check *check)
 {
-    if (src_value(check, 0)->ndim < 1 || !is_of(src_value(check, 1), DTYPE_INT64, 1)) {
-        return check_refuse(check, "rows of an array are chosen by an int64 vector");
+    const Value *source = src_value(check, 0), *rows = src_value(check, 1);
+
+    if (source->ndim < 1 || rows->ndim < 1 || !is_of(rows, DTYPE_INT64, rows->ndim)) {
+        return check_refuse(check, "rows of an array are chosen by an int64 array");
     }
-    return check_expect(check, same_type(dst_value(check, 0), src_value(check, 0)), "the destination must be an array like the first source");
+    return check_expect(check, is_numeric(dst_value(check, 0)) && same_dtype(dst_value(check, 0), source)
+                                   && dst_value(check, 0)->ndim == rows->ndim + source->ndim - 1,
+                        "the destination must have the first source's dtype, and a row for each of the second's elements");
 }
 
 static int check_SET_TAKE(const Check *check)
@@ -436,8 +440,8 @@ static int check_param(const Check *check, int32_t first, int i)
     int dist = check->instr->fn;
     const Value *param = src_value(check, first + i);
 
-    return check_expect(check, is_numeric(param) && param->dtype == dist_param_dtype(dist, i) && param->ndim >= dist_param_ndim(dist, i),
-                        "a parameter has the wrong dtype or too low a rank");
+    return check_expect(check, is_numeric(param) && dist_takes(dist, i, (DType)param->dtype, param->ndim),
+                        "a parameter has the wrong dtype or rank");
 }
 
 static int check_DRAW(const Check *check)

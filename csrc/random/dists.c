@@ -47,6 +47,7 @@ static const struct Kind {
     bool has_batch;
 } kinds[] = {
     {'d', DTYPE_FLOAT64, 0, 0, true}, {'l', DTYPE_INT64, 0, 0, true}, {'v', DTYPE_FLOAT64, 1, 1, true}, {'m', DTYPE_FLOAT64, 2, 2, true},
+    {'n', DTYPE_INT64, 0, 1, false},  {'o', DTYPE_FLOAT64, 1, 1, false}, {'b', DTYPE_BOOL, 0, 0, false},
 };
 
 static const struct Kind *find_kind(int dist, int i)
@@ -60,6 +61,16 @@ static const struct Kind *find_kind(int dist, int i)
 }
 
 DType dist_param_dtype(int dist, int i) { return find_kind(dist, i)->dtype; }
+
+bool dist_takes(int dist, int i, DType dtype, int ndim)
+{
+    const struct Kind *kind = find_kind(dist, i);
+
+    if (kind->letter == 'o') {
+        return ndim == 1 ? dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64 : ndim == 0 && dtype == DTYPE_INT64;
+    }
+    return dtype == kind->dtype && (kind->has_batch ? ndim >= kind->ndim : ndim == kind->ndim);
+}
 
 int dist_param_ndim(int dist, int i) { return find_kind(dist, i)->ndim; }
 
@@ -86,7 +97,14 @@ int dist_support_param(int dist)
 
 char dist_result_kind(int dist) { return rows[dist].dtype[0] == 'f' ? 'd' : 'l'; }
 
-const char *dist_dtype(int dist) { return rows[dist].dtype; }
+const char *dist_dtype(int dist) { return strcmp(rows[dist].dtype, "None") == 0 ? NULL : rows[dist].dtype; }
+
+bool dist_takes_size(int dist)
+{
+    int support = dist_support_param(dist);
+
+    return support < 0 || find_kind(dist, support)->letter != 'n';
+}
 
 const char *dist_params(int dist) { return rows[dist].params; }
 

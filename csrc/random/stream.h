@@ -92,13 +92,15 @@ int dist_from_name(const char *name); /* -1 when there is none */
 int dist_n_params(int dist);
 char dist_param_kind(int dist, int i);    /* a letter of the column `kinds` */
 DType dist_param_dtype(int dist, int i);  /* what a draw takes */
+bool dist_takes(int dist, int i, DType dtype, int ndim); /* whether parameter i of a draw may be of that dtype and rank */
 int dist_param_ndim(int dist, int i);     /* rank of the parameter of one draw */
 int dist_node_ndim(int dist, int i);      /* the same of the node's parameter: its entry in ndims_params */
 int dist_batch_ndim(int dist, int i, int ndim); /* how many axes of a parameter of that rank count draws */
 int dist_ndim_supp(int dist);
 int dist_support_param(int dist);         /* the parameter that says how long a draw is, for a support of rank 1; else -1 */
 char dist_result_kind(int dist);          /* 'd' or 'l' */
-const char *dist_dtype(int dist);         /* "floatX" or "int64" */
+const char *dist_dtype(int dist);         /* "floatX" or "int64"; NULL: that of the array in which positions are drawn */
+bool dist_takes_size(int dist);           /* false: it is taken and ignored */
 const char *dist_params(int dist);        /* names and defaults, as a Python signature has them */
 bool dist_is_native(int dist);            /* there is code of ours; others are drawn by the generator's method alone */
 bool dist_is_composed(int dist);          /* ours over NumPy's draws, not one Generator method */

@@ -78,6 +78,18 @@ static int find_batch(Frame *frame, const Step *step, int n_params, const Array 
     return 0;
 }
 
+/* How long a draw is: as the vector, or as the number says (none, when it is negative). */
+static int64_t support_length(int dist, int i, const Array *param)
+{
+    int64_t length;
+
+    if (dist_param_ndim(dist, i) > 0) {
+        return param->shape[param->ndim - 1];
+    }
+    memcpy(&length, param->data, sizeof length);
+    return length < 0 ? 0 : length;
+}
+
 /* The shape of the draws: the batch, then the support. */
 static int find_shape(Frame *frame, const Step *step, int n_params, const Array *params, int64_t *shape, Run *run)
 {
@@ -88,7 +100,7 @@ static int find_shape(Frame *frame, const Step *step, int n_params, const Array 
         return -1;
     }
     if (support >= 0) {
-        shape[ndim] = params[support].shape[params[support].ndim - 1];
+        shape[ndim] = support_length(dist, support, &params[support]);
     }
     return 0;
 }

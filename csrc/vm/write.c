@@ -112,7 +112,7 @@ int run_set_slice(Frame *frame, const Step *step, Run *run)
     return result;
 }
 
-/* Rows by number: `rows` is a vector of int64. */
+/* Rows by number: `rows` is a vector of int64 (of any rank where rows are read). */
 
 static int64_t index_at(const Array *rows, int64_t i) { return *(const int64_t *)(const void *)(rows->data + i * rows->strides[0]); }
 
@@ -147,11 +147,15 @@ static Array row_of(const Array *array, int64_t index)
     return row;
 }
 
+/* Copies rows to `to`, a contiguous array, one behind the other. */
 static int copy_rows(const Array *dst, const Array *source, const Array *rows, Run *run)
 {
-    Array from = row_of(source, 0), to = row_of(dst, 0);
-    int64_t row_bytes = dst->strides[0];
+    Array from = row_of(source, 0), to = from;
+    int64_t row_bytes = array_size(&from) * dtype_bytes(from.dtype);
     bool is_plain = array_is_contiguous(&from) && row_bytes <= 65536;
+
+    to.data = dst->data;
+    array_set_contiguous_strides(&to);
 
     for (int64_t i = 0; i < rows->shape[0]; i++, to.data += row_bytes) {
         int64_t index = index_at(rows, i);
@@ -169,20 +173,52 @@ static int copy_rows(const Array *dst, const Array *source, const Array *rows, R
     return 0;
 }
 
-int run_take(Frame *frame, const Step *step, Run *run)
+/* Row numbers of any rank as a vector; *memory, to be freed, holds them where they had to be copied. */
+static int flatten(const Array *rows, Array *flat, char **memory, Run *run)
 {
-    const Array *source = frame->arrays[step->src[0]], *rows = frame->arrays[step->src[1]], *dst = frame->arrays[step->dst[0]];
-    int64_t shape[ARRAY_MAX_NDIM];
-
-    if (check_rows(rows, source, run) < 0) {
+    *memory = NULL;
+    *flat = *rows;
+    if (rows->ndim == 1) {
+        return 0;
+    }
+    if (!array_is_contiguous(rows) && (*memory = copy_aside(rows, flat, run)) == NULL) {
         return -1;
     }
-    memcpy(shape, source->shape, (size_t)source->ndim * sizeof(int64_t));
-    shape[0] = rows->shape[0];
+    flat->shape[0] = array_size(rows);
+    flat->strides[0] = dtype_bytes(DTYPE_INT64);
+    flat->ndim = 1;
+    return 0;
+}
+
+static int take(Frame *frame, const Step *step, const Array *rows, const Array *flat, Run *run)
+{
+    const Array *source = frame->arrays[step->src[0]], *dst = frame->arrays[step->dst[0]];
+    int64_t shape[ARRAY_MAX_NDIM];
+
+    if (check_rows(flat, source, run) < 0) {
+        return -1;
+    }
+    memcpy(shape, rows->shape, (size_t)rows->ndim * sizeof(int64_t));
+    memcpy(shape + rows->ndim, source->shape + 1, (size_t)(source->ndim - 1) * sizeof(int64_t));
     if (frame_shape_array(frame, step->dst[0], shape, run->status) < 0) {
         return -1;
     }
-    return array_size(dst) == 0 ? 0 : copy_rows(dst, source, rows, run);
+    return array_size(dst) == 0 ? 0 : copy_rows(dst, source, flat, run);
+}
+
+int run_take(Frame *frame, const Step *step, Run *run)
+{
+    const Array *rows = frame->arrays[step->src[1]];
+    Array flat;
+    char *memory;
+    int result;
+
+    if (flatten(rows, &flat, &memory, run) < 0) {
+        return -1;
+    }
+    result = take(frame, step, rows, &flat, run);
+    mem_free(memory);
+    return result;
 }
 
 /* value, seen as one row for each row number. */

@@ -16,13 +16,14 @@ import numpy as np
 from pyscan import _core
 from pyscan._core import Apply, Op, Variable
 from pyscan.config import config
-from pyscan.tensor.basic import as_tensor_variable, constant, get_vector_length
+from pyscan.tensor.basic import NoneConst, arange, as_tensor_variable, cast, constant, get_vector_length
 from pyscan.tensor.random_shapes import (
     broadcast_params,
     broadcast_static,
     default_supp_shape_from_params,
     normalize_size_param,
     params_broadcast_shapes,
+    static_length,
     static_lengths,
     static_size,
     symbolic_shape,
@@ -47,8 +48,10 @@ from pyscan.tensor.random_types import (
     shared_rng,
 )
 from pyscan.tensor.random_types import as_generator_variable as _as_generator_variable
+from pyscan.tensor.math import maximum
 from pyscan.tensor.shape import shape_padleft
 from pyscan.tensor.type import TensorType
+from pyscan.tensor.type_other import NoneTypeT
 
 broadcast_shapes = np.broadcast_shapes
 
@@ -132,20 +135,22 @@ class RandomVariable(Op):
         size = normalize_size_param(size)
         params = tuple(p if isinstance(p, Variable) else as_tensor_variable(p) for p in dist_params)
         self._check_dtypes(params)
-        dtype = self._dtype(dtype)
+        dtype = self._dtype(dtype, params)
         shape = self._static_shape(size, params)
         if self.name == "categorical" and self._is_native():  # a scalar is a vector of one category, where the size says how many draws
             params = tuple(shape_padleft(p) if p.type.ndim == 0 else p for p in params)
         index = constant(ALL_DTYPES.index(dtype), dtype="int64")
         return Apply(self, (rng, size, index, *params), (rng.type(), TensorType(dtype, shape)()))
 
-    def _dtype(self, dtype):
+    def _dtype(self, dtype, params):
         if self.dtype is not None:
             dtype = self.dtype
         elif isinstance(dtype, Variable):
             dtype = ALL_DTYPES[int(dtype.data)]
         elif isinstance(dtype, (int, np.integer)):
             dtype = ALL_DTYPES[dtype]
+        if dtype is None and self._has_population():
+            dtype = params[0].type.dtype
         if dtype is None:
             raise TypeError("dtype is unspecified")
         if dtype != "floatX" and isinstance(dtype, str) and dtype not in ALL_DTYPES:
@@ -156,6 +161,8 @@ class RandomVariable(Op):
         """TypeError, in NumPy's words, where a parameter would lose a part of its values on the way to the law's own dtype."""
         row = _ROWS.get(self.name) if self._is_native() else None
         for param, kind, name in zip(params, row["kinds"] if row else "", _signature(row["params"]).parameters if row else ""):
+            if kind in "nb":
+                continue
             target = "int64" if kind == "l" and self.name not in ("integers", "randint") else "float64"
             given = getattr(param.type, "dtype", target)
             if not np.can_cast(given, target, "same_kind"):
@@ -169,6 +176,8 @@ class RandomVariable(Op):
         """The lengths that are known now, None for others."""
         if type(self)._infer_shape is not RandomVariable._infer_shape:
             return static_lengths(self._infer_shape(size, params))
+        if self._has_population():
+            return static_lengths(self._shape_by_population(size, params, None))
         sizes = static_size(size)
         if not sizes:
             sizes = broadcast_static([self._batch(p.type.shape, i) for i, p in enumerate(params)])
@@ -189,6 +198,29 @@ class RandomVariable(Op):
             )
         return tuple(shape)[: len(shape) - n]
 
+    def _has_population(self) -> bool:
+        """Whether it draws positions in its first parameter, an array of any dtype: what is drawn is taken from that."""
+        return self.name in _ROWS and _ROWS[self.name]["kinds"][0] == "n" and self._is_native()
+
+    def _shape_by_population(self, size, params, param_shapes):
+        """The shape of what is taken from an array by positions along its first axis, as a tuple: `_infer_shape` of these Ops."""
+        array = params[0]
+        if self.ndim_supp and array.type.ndim == 0:
+            if array.type.dtype not in ("bool", *ALL_DTYPES[1:9]):
+                raise TypeError(f"Shapes must be scalar integers; got {array}")
+            return (maximum(cast(array, "int64"), 0) if static_length(array) is None else array,)
+        shape = tuple(param_shapes[0]) if param_shapes else symbolic_shape(array)
+        if self.ndim_supp:
+            return shape
+        for position, param in enumerate(params[:2]):
+            if not isinstance(param.type, NoneTypeT):
+                self._batch(param.type.shape, position)
+        if getattr(params[1].type, "ndim", 1) > 1:
+            raise ValueError(f"p must be 1-dimensional: {params[1]} has {params[1].type.ndim} dimensions")
+        if params[2].type.ndim > 0:
+            raise ValueError(f"replace must be one truth value: {params[2]} has {params[2].type.ndim} dimension(s)")
+        return (*(size[i] for i in range(get_vector_length(size))), *shape[1:])
+
     def _supp_shape_from_params(self, dist_params, rep_param_idx=None, param_shapes=None):
         """The shape of one draw, without batch and size, as a tuple; see `default_supp_shape_from_params`."""
         index = self.support_param if rep_param_idx is None else rep_param_idx
@@ -196,6 +228,9 @@ class RandomVariable(Op):
 
     def _infer_shape(self, size, dist_params, param_shapes=None):
         """The shape of the draws as a tuple of lengths, or a vector variable. `param_shapes`: the parameters' shapes, if known better."""
+        if self._has_population():
+            shape = self._shape_by_population(size, [as_tensor_variable(p) for p in dist_params], param_shapes)
+            return shape if len(shape) else constant([], dtype="int64")
         shape = size
         if get_vector_length(size) == 0:
             params = [as_tensor_variable(p) for p in dist_params]
@@ -224,7 +259,9 @@ class RandomVariable(Op):
         if row is None:
             return getattr(rng, self.name)(*args, **options)
         *params, size = (*args, options["size"]) if "size" in options else args
-        params = [np.asarray(p) if n else p for p, n in zip(params, row["ndims_params"])]
+        params = [np.asarray(p) if n and p is not None else p for p, n in zip(params, row["ndims_params"])]
+        if row["kinds"][0] == "n":
+            return _draw_by_positions(row, rng, params, size)
         batches = [np.shape(p)[: max(np.ndim(p) - n, 0)] for p, n in zip(params, row["ndims_params"])]
         if size is None:
             size = np.broadcast_shapes(*batches)
@@ -282,6 +319,15 @@ def _check_size(size, batches, names):
             raise ValueError(f"`size` is incompatible with the shape of `{name}`: {size} was given, {name} is a batch of shape {batch}")
 
 
+def _draw_by_positions(row, rng, params, size):
+    """What stands in the first parameter at the positions drawn along its first axis, or at those below it when it is an integer."""
+    array, *others = params
+    names = {"np": np, "rng": rng, "size": () if size is None else tuple(np.atleast_1d(size))}
+    count = array.item() if array.ndim == 0 else len(array)
+    positions = eval(row["method"], names | dict(zip(_signature(row["params"]).parameters, (count, *others))))
+    return positions if array.ndim == 0 else array.take(positions, axis=0)
+
+
 @cache
 def _signature(params: str) -> inspect.Signature:
     """The signature of a function with these parameters, written as in a `def`."""
@@ -319,8 +365,15 @@ def _multivariate_normal_params(mean, cov):
     return [np.array(default, config.floatX) if p is None else p for p, default in ((mean, [0.0]), (cov, [[1.0]]))]
 
 
+def _choice_params(a, replace, p):
+    a = as_tensor_variable(a)
+    replace = constant(np.array(replace)) if isinstance(replace, bool) else replace
+    return arange(a) if a.type.ndim == 0 else a, NoneConst if p is None else p, replace
+
+
 # What a distribution's function takes, where it differs from the parameters of its node, and how these are made of it.
 _CONVENTIONS = {
+    "choice": ("a, size=None, replace=True, p=None", _choice_params),
     "gamma": ("shape, rate", _gamma_params),
     "integers": ("low, high=None", _integers_params),
     "multivariate_normal": ("mean=None, cov=None", _multivariate_normal_params),
@@ -335,11 +388,8 @@ def _check_integers_rng(rng):
 def _call_method(signature, convert):
     """A `__call__` with that signature, whose arguments `convert` turns into the node's parameters."""
     parameter = inspect.Parameter
-    arguments = [
-        *signature.parameters.values(),
-        parameter("size", parameter.POSITIONAL_OR_KEYWORD, default=None),
-        parameter("kwargs", parameter.VAR_KEYWORD),
-    ]
+    size = [] if "size" in signature.parameters else [parameter("size", parameter.POSITIONAL_OR_KEYWORD, default=None)]
+    arguments = [*signature.parameters.values(), *size, parameter("kwargs", parameter.VAR_KEYWORD)]
     given = inspect.Signature(arguments)
 
     def __call__(self, *args, **kwargs):
@@ -347,13 +397,32 @@ def _call_method(signature, convert):
         bound.apply_defaults()
         values = bound.arguments
         size, options = values.pop("size"), values.pop("kwargs")
+        if self._has_population() and options.get("dtype") is not None:
+            raise TypeError(f"{self.name} takes no dtype: its draws have that of the array")
         return RandomVariable.__call__(self, *(convert(**values) if convert else values.values()), size=size, **options)
 
     __call__.__signature__ = inspect.Signature([parameter("self", parameter.POSITIONAL_ONLY), *arguments])
     return __call__
 
 
+def _document_positions(name, row, signature):
+    size = ", size=2" if row["takes_size"] else ""
+    return f"""Draws: {row["doc"]}.
+
+    Called as ``{name}({', '.join(map(str, signature.parameters.values()))}, name=None, rng=None)``. Given an integer n, it stands for
+    the integers from 0 to n - 1. The draws have the dtype of the array; {
+        "``size`` is their shape, one element without it" if row["takes_size"] else "a ``size`` is ignored"}. ``rng`` is a generator
+    variable (None: a fresh generator, the same draws in each call). The positions drawn and the generator's states equal NumPy's
+    ``{row["method"]}``; what NumPy refuses is refused when the function runs.
+
+    >>> {name}([0.25, 0.75]{size}).type
+    TensorType(float64, (2,))
+    """
+
+
 def _document(name, row, signature):
+    if row["kinds"][0] == "n":
+        return _document_positions(name, row, signature)
     example = eval(f"({row['regimes'].split(';')[0]},)")  # an expression of our own table
     arguments = ", ".join(repr(value) for value, p in zip(example, signature.parameters.values()) if p.default in (p.empty, None))
     shape = (2, len(example[row["kinds"].index("v")]) if arguments else 1) if row["ndim_supp"] else (2,)

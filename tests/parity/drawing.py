@@ -1,9 +1,24 @@
 """Draws through the public surface, for the tests that go over the whole table of distributions."""
+import numpy as np
+
+import pyscan.tensor as at
+from pyscan import _core
 from pyscan.tensor import random as RANDOM
 from pyscan.tensor.random import RandomVariable
 
+KINDS = {row["name"]: row["kinds"] for row in _core.dists()}
+
+
+def _as_node_takes_it(kind, rank, value):
+    """A parameter of the node from one of its draw: an array for its length, None for the integer that stands for it."""
+    if kind == "n":
+        return at.arange(value) if rank else value
+    return at.NoneConst if kind == "o" and np.ndim(value) == 0 and getattr(value, "ndim", 0) == 0 else value
+
 
 def make_draw(name, rng, size, params):
-    """The draw of a row from the parameters of its node (which its function may take in another form), and the next generator."""
+    """The draw of a row from the parameters of its draws (which its function may take in another form), and the next generator."""
+    rank = name != "permutation"
+    params = [_as_node_takes_it(kind, rank, value) for kind, value in zip(KINDS[name], params)]
     draw = RandomVariable.__call__(getattr(RANDOM, name), *params, size=size, rng=rng)
     return draw, draw.owner.outputs[0]
