@@ -16,10 +16,50 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bind/numpy_api.h"
 
 static const char class_capsule[] = "pyscan.BitClass";
 
 /* ---- the running NumPy's functions ---- */
+
+static const char ufunc_prefix[] = "numpy.";
+
+/* The loop of a ufunc all of whose arguments are doubles; false: there is none. */
+static bool find_loop(PyObject *ufunc, NumpyLoop *found)
+{
+    const PyUFuncObject *of = (const PyUFuncObject *)ufunc;
+
+    for (int i = 0; i < of->ntypes; i++) {
+        bool is_double = of->functions[i] != NULL;
+        for (int k = 0; k < of->nargs; k++) is_double = is_double && of->types[i * of->nargs + k] == NPY_DOUBLE;
+        if (!is_double) continue;
+        found->loop = (void (*)(char **, const intptr_t *, const intptr_t *, void *))of->functions[i];
+        found->data = of->data == NULL ? NULL : (void *)of->data[i];
+        return true;
+    }
+    return false;
+}
+
+/* Those of the table's symbols that are NumPy's ufuncs. */
+static int find_loops(BindState *state, PyObject *numpy)
+{
+    PyObject *type = PyObject_GetAttrString(numpy, "ufunc");
+
+    for (int i = 0; type != NULL && i < 2 * N_DISTS; i++) {
+        const char *symbol = dist_symbol(i / 2, i % 2);
+        PyObject *ufunc;
+        if (strncmp(symbol, ufunc_prefix, sizeof(ufunc_prefix) - 1) != 0) continue;
+        ufunc = PyObject_GetAttrString(numpy, symbol + sizeof(ufunc_prefix) - 1);
+        if (ufunc == NULL) {
+            Py_DECREF(type);
+            return -1;
+        }
+        if (Py_TYPE(ufunc) == (PyTypeObject *)type && find_loop(ufunc, &state->loops[i / 2][i % 2])) state->symbols[i / 2][i % 2] = &state->loops[i / 2][i % 2];
+        Py_DECREF(ufunc); /* NumPy keeps it */
+    }
+    Py_XDECREF(type);
+    return type == NULL ? -1 : 0;
+}
 
 #ifndef _WIN32
 static int find_functions(BindState *state, PyObject *generator_module)
@@ -32,7 +72,7 @@ static int find_functions(BindState *state, PyObject *generator_module)
     if (text == NULL) return -1;
     for (int dist = 0; library != NULL && dist < N_DISTS; dist++)
         for (int i = 0; i < 2; i++)
-            if (dist_symbol(dist, i)[0] != '\0') state->symbols[dist][i] = dlsym(library, dist_symbol(dist, i));
+            if (strncmp(dist_symbol(dist, i), "random_", 7) == 0) state->symbols[dist][i] = dlsym(library, dist_symbol(dist, i));
     if (library != NULL) (void)dlclose(library); /* the module itself keeps it loaded */
     return 0;
 }
@@ -51,7 +91,7 @@ static int import_numpy_random(BindState *state)
         state->RandomState = PyObject_GetAttrString(random, "RandomState");
         state->BitGenerator = PyObject_GetAttrString(random, "BitGenerator");
         state->matmul = PyObject_GetAttrString(numpy, "matmul");
-        if (state->Generator && state->RandomState && state->BitGenerator && state->matmul) result = find_functions(state, generator);
+        if (state->Generator && state->RandomState && state->BitGenerator && state->matmul) result = find_functions(state, generator) < 0 ? -1 : find_loops(state, numpy);
     }
     Py_XDECREF(random);
     Py_XDECREF(generator);

@@ -23,7 +23,8 @@ typedef struct BindState {
     bool gauss_is_learned;
     PyObject *acquire, *release;                      /* interned, so that giving a lock back needs no memory */
     PyObject *methods;                                /* dict: distribution -> function(np, rng, size, parameters...) */
-    void *symbols[N_DISTS][2];                        /* the running NumPy's functions, NULL where not found */
+    void *symbols[N_DISTS][2];                        /* the running NumPy's functions, NULL where not found; or into `loops` */
+    NumpyLoop loops[N_DISTS][2];                      /* of its ufuncs */
     Way ways[N_DISTS];
     Dists dists;                                      /* what draws: `ways` carried out */
 } BindState;

@@ -10,5 +10,7 @@
 #define NO_IMPORT_ARRAY
 #endif
 #include <numpy/arrayobject.h>
+#define NO_IMPORT_UFUNC
+#include <numpy/ufuncobject.h> /* for the layout of a ufunc alone */
 
 #endif

@@ -7,26 +7,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "random/formulas.h"
 #include "random/params.h"
 #include "random/walk.h"
-
-/* What the step functions need besides the parameters. */
-typedef struct Source {
-    BitGen *bitgen;
-    void *function; /* the running NumPy's, of the type that the step names */
-    BinomialMemo *memo;
-    int64_t n_categories, category_stride;
-    bool has_negative; /* a categorical's probabilities, so that their running sum may fall */
-} Source;
-
-/* Draws n elements to out; parameter i of element j is at params[i] + j * strides[i]. */
-typedef void (*Step)(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
 
 #define PARAM(type, i) (*(const type *)(const void *)params[i])
 
 /* The loop and the single draw of a step, from its element function. */
 #define STEP_FROM_ELEMENT(NAME, type)                                                                                        \
-    static void step_##NAME(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n)   \
+    static void step_##NAME(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)   \
     {                                                                                                                        \
         type *to = (type *)(void *)out;                                                                                      \
         const char *at[DRAW_MAX_PARAMS];                                                                                     \
@@ -39,14 +28,14 @@ typedef void (*Step)(const Source *source, const char *const *params, const int6
         }                                                                                                                    \
     }                                                                                                                        \
                                                                                                                              \
-    static inline void one_step_##NAME(const Source *source, const char *const *params, char *out)                           \
+    static inline void one_step_##NAME(const DrawSource *source, const char *const *params, char *out)                           \
     {                                                                                                                        \
         *(type *)(void *)out = element_##NAME(source, params);                                                               \
     }
 
 /* A step function: `type` of the result, `signature` of NumPy's function, `call` of it for the element's parameters. */
 #define STEP(NAME, type, signature, call)                                                                                    \
-    static inline type element_##NAME(const Source *source, const char *const *params)                                       \
+    static inline type element_##NAME(const DrawSource *source, const char *const *params)                                       \
     {                                                                                                                        \
         type(*function) signature = (type(*) signature)source->function;                                                     \
                                                                                                                              \
@@ -72,13 +61,13 @@ STEP(HALFNORMAL, double, (BitGen *), fabs(function(source->bitgen)) * PARAM(doub
 /* degrees of freedom */
 STEP(T, double, (BitGen *, double), function(source->bitgen, PARAM(double, 0)) * PARAM(double, 2) + PARAM(double, 1))
 
-static double category_at(const Source *source, const char *row, int64_t i)
+static double category_at(const DrawSource *source, const char *row, int64_t i)
 {
     return *(const double *)(const void *)(row + i * source->category_stride);
 }
 
 /* Running sum of the first n + 1 probabilities, from the first on. */
-static double sum_up_to(const Source *source, const char *row, int64_t n)
+static double sum_up_to(const DrawSource *source, const char *row, int64_t n)
 {
     double sum = category_at(source, row, 0);
 
@@ -89,7 +78,7 @@ static double sum_up_to(const Source *source, const char *row, int64_t n)
 }
 
 /* What bisection finds in running sums that may fall: as np.searchsorted goes, halves from the middle. */
-static int64_t bisect_category(const Source *source, const char *row, double u)
+static int64_t bisect_category(const DrawSource *source, const char *row, double u)
 {
     int64_t low = 0, high = source->n_categories;
 
@@ -107,7 +96,7 @@ static int64_t bisect_category(const Source *source, const char *row, double u)
 
 /* The first running sum that is not below u: with sums that do not fall (NaN at the end counts as high) that is
  * np.searchsorted(np.cumsum(p), u). */
-static int64_t find_category(const Source *source, const char *row, double u)
+static int64_t find_category(const DrawSource *source, const char *row, double u)
 {
     double sum = 0.0;
 
@@ -121,7 +110,7 @@ static int64_t find_category(const Source *source, const char *row, double u)
 }
 
 /* One uniform number for each element, by the generator's own next_double. */
-static int64_t element_CATEGORICAL(const Source *source, const char *const *params)
+static int64_t element_CATEGORICAL(const DrawSource *source, const char *const *params)
 {
     double u = source->bitgen->next_double(source->bitgen->state);
 
@@ -129,18 +118,43 @@ static int64_t element_CATEGORICAL(const Source *source, const char *const *para
 }
 STEP_FROM_ELEMENT(CATEGORICAL, int64_t)
 
+/* The loop and the single draw of a formula (formulas.h). */
+#define STEP_FROM_FORMULA(NAME)                                                                                              \
+    static void step_##NAME(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)\
+    {                                                                                                                        \
+        formula_##NAME(source, params, strides, out, n);                                                                     \
+    }                                                                                                                        \
+                                                                                                                             \
+    static inline void one_step_##NAME(const DrawSource *source, const char *const *params, char *out)                       \
+    {                                                                                                                        \
+        one_of_formula(formula_##NAME, source, params, out);                                                                 \
+    }
+
+/* Single draws come with the addresses of the row's parameters alone. */
+static void one_of_formula(DrawStep formula, const DrawSource *source, const char *const *params, char *out)
+{
+    static const int64_t strides[DRAW_MAX_PARAMS] = {0};
+
+    formula(source, params, strides, out, 1);
+}
+
+STEP_FROM_FORMULA(CAUCHY)
+STEP_FROM_FORMULA(HALFCAUCHY)
+STEP_FROM_FORMULA(GUMBEL)
+STEP_FROM_FORMULA(PARETO)
+
 /* What has no code of ours is never drawn here: dists_have says so. */
-static void step_METHOD(const Source *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
+static void step_METHOD(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
 {
     (void)source, (void)params, (void)strides, (void)out, (void)n;
 }
 
-static inline void one_step_METHOD(const Source *source, const char *const *params, char *out)
+static inline void one_step_METHOD(const DrawSource *source, const char *const *params, char *out)
 {
     (void)source, (void)params, (void)out;
 }
 
-static const Step steps[N_DISTS] = {
+static const DrawStep steps[N_DISTS] = {
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, ...) step_##step,
 #include "random/dists.def"
 #undef DIST
@@ -203,7 +217,7 @@ static void spoil(const Dists *dists, int dist, int form, Stream *stream, char *
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params_text, step, symbol, symbol2, checker, checks, ...)          \
     static int one_##NAME(const Dists *dists, Stream *stream, char *dst, const char *const *params, Status *status)          \
     {                                                                                                                        \
-        const Source from = {.bitgen = stream->bitgen, .function = dists->functions[DIST_##NAME][0], .memo = &stream->binomial};\
+        const DrawSource from = {.bitgen = stream->bitgen, .function = dists->functions[DIST_##NAME][0], .function2 = dists->functions[DIST_##NAME][1], .memo = &stream->binomial};\
         bool is_plain_here = is_plain_together(CHECKER_##checker, params) && IS_PLAIN(kinds, checks, 0)                          \
             && IS_PLAIN(kinds, checks, 1) && IS_PLAIN(kinds, checks, 2) && IS_PLAIN(kinds, checks, 3);                       \
                                                                                                                              \
@@ -233,7 +247,7 @@ int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char
 int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n, const char *const *params, Status *status)
 {
     static const int64_t strides[DRAW_MAX_PARAMS] = {0};
-    const Source source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .memo = &stream->binomial};
+    const DrawSource source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .function2 = dists->functions[dist][1], .memo = &stream->binomial};
     const char *at[DRAW_MAX_PARAMS];
 
     if (n == 0) {
@@ -268,11 +282,11 @@ static bool has_negative(const Array *p)
 }
 
 /* Work of one element in units of some nanoseconds, more for what walks a vector. */
-static int64_t find_cost(const Source *source) { return 1 + source->n_categories / 16; }
+static int64_t find_cost(const DrawSource *source) { return 1 + source->n_categories / 16; }
 
 int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status)
 {
-    Source source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .memo = &stream->binomial};
+    DrawSource source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .function2 = dists->functions[dist][1], .memo = &stream->binomial};
     int skip[DRAW_MAX_PARAMS] = {0};
     char *out = dst->data;
     Walk walk;

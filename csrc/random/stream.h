@@ -74,6 +74,13 @@ typedef unsigned char Spoil;
 enum { SPOIL_SINGLE = 1, SPOIL_FILLED = 2, SPOIL_WORD = 4, SPOIL_VALUE = 8 };
 #endif
 
+/* What a symbol "numpy.…" stands for: the loop of NumPy's ufunc of that name over doubles. It gives the bits that NumPy's own
+ * arrays get on this CPU, which the C library's function need not. */
+typedef struct NumpyLoop {
+    void (*loop)(char **args, const intptr_t *dimensions, const intptr_t *steps, void *data);
+    void *data;
+} NumpyLoop;
+
 /* How each distribution is drawn: by NumPy's functions (NULL: not found), or by the generator's method where these were
  * not found to draw the same. Whatever draws natively asks dists_have first; whatever draws by inlined code instead of the
  * functions asks no_fast too. bind decides at the first use of a distribution. */

@@ -470,6 +470,7 @@ def _define_distributions(namespace):
         "random": lambda: namespace["uniform"],
         "standard_normal": lambda: get_partial_wrapper(namespace["normal"], "standard_normal", loc=0.0, scale=1.0),
         "standard_exponential": lambda: get_partial_wrapper(namespace["exponential"], "standard_exponential", scale=1.0),
+        "standard_cauchy": lambda: get_partial_wrapper(namespace["cauchy"], "standard_cauchy", loc=0.0, scale=1.0),
         "standard_t": lambda: get_partial_wrapper(namespace["t"], "standard_t", loc=0.0, scale=1.0),
         "negative_binomial": lambda: namespace["nbinom"],
         "standard_gamma": lambda: get_partial_wrapper(namespace["gamma"], "standard_gamma", rate=1.0),

@@ -52,6 +52,18 @@ int64_t rig_binomial(BitGen *bitgen, double p, int64_t n, void *memo)
     return (n < 1000 ? (int64_t)(p * (double)n) : 1000) + (int64_t)(bitgen->next_uint64(bitgen->state) & 1);
 }
 
+/* In place of a ufunc's loop: halves the first argument. */
+static void rig_halve(char **args, const intptr_t *dimensions, const intptr_t *steps, void *data)
+{
+    intptr_t result = data == NULL ? 1 : 2; /* of two arguments, when there are data */
+
+    for (intptr_t i = 0; i < dimensions[0]; i++) {
+        *(double *)(void *)(args[result] + i * steps[result]) = 0.5 * *(double *)(void *)(args[0] + i * steps[0]);
+    }
+}
+
+static NumpyLoop rig_unary = {rig_halve, NULL}, rig_binary = {rig_halve, &rig_binary};
+
 /* The function for each step of dists.def. */
 #define RIG_D_D rig_d_d
 #define RIG_D_DD rig_d_dd
@@ -64,6 +76,10 @@ int64_t rig_binomial(BitGen *bitgen, double p, int64_t n, void *memo)
 #define RIG_BINOMIAL rig_binomial
 #define RIG_BERNOULLI rig_binomial
 #define RIG_T rig_d_d
+#define RIG_CAUCHY &rig_unary
+#define RIG_HALFCAUCHY &rig_unary
+#define RIG_GUMBEL &rig_unary
+#define RIG_PARETO &rig_binary
 #define RIG_HALFNORMAL rig_standard
 #define RIG_CATEGORICAL NULL
 #define RIG_METHOD NULL

@@ -30,6 +30,14 @@ class Array(ctypes.Structure):
                 ("shape", ctypes.c_int64 * 16), ("strides", ctypes.c_int64 * 16)]
 
 
+class UFunc(ctypes.Structure):
+    """The beginning of NumPy's PyUFuncObject."""
+
+    _fields_ = [("head", ctypes.c_ssize_t * 2), ("counts", ctypes.c_int * 4), ("functions", ctypes.POINTER(ctypes.c_void_p)),
+                ("data", ctypes.POINTER(ctypes.c_void_p)), ("ntypes", ctypes.c_int), ("reserved", ctypes.c_int),
+                ("name", ctypes.c_void_p), ("types", ctypes.POINTER(ctypes.c_char))]
+
+
 class Poll(ctypes.Structure):
     _fields_ = [("ask", ctypes.c_void_p), ("self", ctypes.c_void_p)]
 
@@ -52,7 +60,7 @@ class Room:
             getattr(self.library, name).restype = ctypes.c_char
         self.library.stream_new.restype = ctypes.c_void_p
         self.library.stream_free.argtypes = [ctypes.c_void_p]
-        self.names = self.read_names()
+        self.names, self.loops = self.read_names(), []
         self.functions = self.find_functions()
 
     def read_names(self):
@@ -66,9 +74,18 @@ class Room:
         for dist in self.names.values():
             for i in range(2):
                 symbol = self.library.dist_symbol(dist, i).decode()
-                if symbol:
+                if symbol.startswith("numpy."):
+                    functions[dist][i] = self.find_loop(getattr(np, symbol.removeprefix("numpy.")))
+                elif symbol:
                     functions[dist][i] = ctypes.cast(getattr(numpys, symbol), ctypes.c_void_p).value
         return functions
+
+    def find_loop(self, ufunc):
+        """The address of a NumpyLoop of stream.h: the ufunc's loop over doubles."""
+        fields, n = UFunc.from_address(id(ufunc)), ufunc.nargs
+        i = next(i for i in range(fields.ntypes) if fields.types[i * n:(i + 1) * n] == bytes([np.dtype("float64").num]) * n)
+        self.loops.append((ctypes.c_void_p * 2)(fields.functions[i], fields.data[i] if fields.data else None))
+        return ctypes.addressof(self.loops[-1])
 
     def kinds(self, dist):
         return [self.library.dist_param_kind(dist, i).decode() for i in range(self.library.dist_n_params(dist))]
@@ -195,7 +212,8 @@ def test_draws_states_and_refusals_are_numpys(room, name):
 
 SCIPY_REFUSES = [("gamma", (0.0, 1.0)), ("gamma", (np.nan, 1.0)), ("gamma", (1.0, -1.0)), ("gamma", (1.0, np.nan)), ("bernoulli", (-0.1,)),
                  ("bernoulli", (1.5,)), ("bernoulli", (np.nan,)), ("halfnormal", (0.0, -1.0)), ("halfnormal", (0.0, np.nan)), ("nbinom", (0.0, 0.5)), ("nbinom", (np.nan, 0.5)),
-                 ("nbinom", (1.0, 0.0)), ("nbinom", (1.0, 1.5)), ("t", (0.0, 0.0, 1.0)), ("t", (np.nan, 0.0, 1.0)), ("t", (1.0, 0.0, -1.0))]
+                 ("nbinom", (1.0, 0.0)), ("nbinom", (1.0, 1.5)), ("t", (0.0, 0.0, 1.0)), ("t", (np.nan, 0.0, 1.0)), ("t", (1.0, 0.0, -1.0)),
+                 ("cauchy", (0.0, -1.0)), ("halfcauchy", (0.0, np.nan)), ("gumbel", (0.0, -1.0)), ("pareto", (0.0, 1.0)), ("pareto", (1.0, -1.0))]
 
 
 @pytest.mark.parametrize("name, values", SCIPY_REFUSES)
@@ -203,7 +221,7 @@ SCIPY_REFUSES = [("gamma", (0.0, 1.0)), ("gamma", (np.nan, 1.0)), ("gamma", (1.0
 def test_laws_of_scipy_are_refused_with_its_words_before_anything_is_drawn(room, name, values, is_array):
     generator = np.random.default_rng(1)
     params = [np.full((2,) if is_array else (), value) for value in values]
-    law = {"halfnormal": "halfnorm"}.get(name, name)
+    law = {"gumbel": "gumbel_r", "halfnormal": "halfnorm"}.get(name, name)
     with pytest.raises(ValueError, match=f"^Domain error in arguments. .*`scipy.stats.{law}` documentation for details.$"):
         room.draw(room.names[name], generator, params, (2,) if is_array else ())
     assert generator.bit_generator.state == np.random.default_rng(1).bit_generator.state

@@ -1,0 +1,144 @@
+/* Draws that are formulas over NumPy's numbers, block by block.
+ *
+ * Every formula equals the expression in its row of dists.def (`method`), bit for bit: sums and products in its order, and
+ * functions by NumPy's own loops, which on some CPUs round otherwise than the C library does. A loop gives an element the same
+ * bits alone and among others. Relies on: formulas.h. Relied on by: draw.c. */
+#include "random/formulas.h"
+
+#include <math.h>
+
+enum { BLOCK = 128 };
+
+static const double pi = 3.141592653589793;
+
+/* The parameters of a block of elements. */
+typedef struct Params {
+    const char *at[DRAW_MAX_PARAMS];
+    const int64_t *strides;
+} Params;
+
+/* Draws up to BLOCK elements. */
+typedef void (*Block)(const DrawSource *source, const Params *params, double *out, int64_t n);
+
+static double param(const Params *params, int i, int64_t j)
+{
+    return *(const double *)(const void *)(params->at[i] + j * params->strides[i]);
+}
+
+static void in_blocks(Block block, int n_params, const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
+{
+    Params here = {.strides = strides};
+
+    for (int64_t start = 0; start < n; start += BLOCK) {
+        for (int i = 0; i < n_params; i++) {
+            here.at[i] = params[i] + start * strides[i];
+        }
+        block(source, &here, (double *)(void *)out + start, n - start < BLOCK ? n - start : BLOCK);
+    }
+}
+
+/* A row with that many parameters. */
+#define FORMULA(NAME, n_params)                                                                                                    \
+    void formula_##NAME(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)   \
+    {                                                                                                                        \
+        in_blocks(block_##NAME, n_params, source, params, strides, out, n);                                                  \
+    }
+
+/* rng.uniform() */
+static double draw_uniform(const DrawSource *source) { return source->bitgen->next_double(source->bitgen->state); }
+
+/* A ufunc of one argument. */
+static void apply(const void *function, double *x, double *result, int64_t n)
+{
+    const NumpyLoop *of = function;
+    char *args[2] = {(char *)x, (char *)result};
+    const intptr_t dimensions[1] = {(intptr_t)n}, steps[2] = {sizeof(double), sizeof(double)};
+
+    of->loop(args, dimensions, steps, of->data);
+}
+
+/* x to that power. Exponents for which NumPy's operator has a shortcut, where they are scalars, take it always here: one element and many
+ * must be the same. */
+static void raise_to(const void *power, double *x, double *exponent, double *result, int64_t n)
+{
+    const NumpyLoop *of = power;
+    char *args[3] = {(char *)x, (char *)exponent, (char *)result};
+    const intptr_t dimensions[1] = {(intptr_t)n}, steps[3] = {sizeof(double), sizeof(double), sizeof(double)};
+
+    of->loop(args, dimensions, steps, of->data);
+    for (int64_t j = 0; j < n; j++) {
+        double e = exponent[j];
+
+        result[j] = e == -1.0 ? 1.0 / x[j] : e == 0.5 ? sqrt(x[j]) : e == 2.0 ? x[j] * x[j] : result[j];
+    }
+}
+
+static void scale_and_shift(const Params *params, int loc, int scale, double *out, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++) {
+        out[j] = out[j] * param(params, scale, j) + param(params, loc, j);
+    }
+}
+
+/* ---- loc and scale ---- */
+
+static void block_CAUCHY(const DrawSource *source, const Params *params, double *out, int64_t n)
+{
+    double angles[BLOCK];
+
+    for (int64_t j = 0; j < n; j++) {
+        angles[j] = pi * draw_uniform(source) - pi / 2;
+    }
+    apply(source->function, angles, out, n);
+    scale_and_shift(params, 0, 1, out, n);
+}
+FORMULA(CAUCHY, 2)
+
+static void block_HALFCAUCHY(const DrawSource *source, const Params *params, double *out, int64_t n)
+{
+    double angles[BLOCK];
+
+    for (int64_t j = 0; j < n; j++) {
+        angles[j] = pi / 2 * draw_uniform(source);
+    }
+    apply(source->function, angles, out, n);
+    scale_and_shift(params, 0, 1, out, n);
+}
+FORMULA(HALFCAUCHY, 2)
+
+static void block_GUMBEL(const DrawSource *source, const Params *params, double *out, int64_t n)
+{
+    double x[BLOCK], logs[BLOCK];
+
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = draw_uniform(source);
+    }
+    apply(source->function, x, logs, n);
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = -logs[j];
+    }
+    apply(source->function, x, logs, n);
+    for (int64_t j = 0; j < n; j++) {
+        out[j] = -logs[j];
+    }
+    scale_and_shift(params, 0, 1, out, n);
+}
+FORMULA(GUMBEL, 2)
+
+/* ---- shapes ---- */
+
+/* b, scale */
+static void block_PARETO(const DrawSource *source, const Params *params, double *out, int64_t n)
+{
+    double x[BLOCK], exponents[BLOCK];
+
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = 1 - draw_uniform(source);
+        exponents[j] = -1 / param(params, 0, j);
+    }
+    raise_to(source->function, x, exponents, out, n);
+    for (int64_t j = 0; j < n; j++) {
+        out[j] *= param(params, 1, j);
+    }
+}
+FORMULA(PARETO, 2)
