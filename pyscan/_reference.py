@@ -349,6 +349,8 @@ _DRAWS = {
     "halfnormal": lambda rng, loc, scale, size: np.abs(rng.standard_normal(_size_or_shape(size, loc, scale))) * scale + loc,
     "gamma": lambda rng, shape, scale, size: rng.standard_gamma(shape, _size_or_shape(size, shape, scale)) * scale,
     "categorical": _categorical,
+    "nbinom": lambda rng, n, p, size: rng.negative_binomial(n, p, size),
+    "t": lambda rng, df, loc, scale, size: rng.standard_t(df, _size_or_shape(size, df, loc, scale)) * scale + loc,
 }
 
 

@@ -592,15 +592,15 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     ('a part of the random variables',
      'pyscan.tensor.random.RandomStream has the distributions that are there, and pyscan._core.dists() lists them.', {
         "tensor.random":
-            "betabinom gengamma invgamma "
+            "betabinom invgamma "
             "randint "
-            "truncexpon",
+            "",
         "tensor.random.basic":
-            "BetaBinomialRV GenGammaRV InvGammaRV "
+            "BetaBinomialRV InvGammaRV "
             "RandIntRV "
-            "TruncExponentialRV betabinom gengamma invgamma "
+            "betabinom invgamma "
             "randint "
-            "safe_multivariate_normal truncexpon",
+            "safe_multivariate_normal ",
         "tensor.random.type": "T",
         "tensor.random.var": "RNGTypeType randomgen_constructor",
     }),

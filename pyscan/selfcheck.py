@@ -99,8 +99,11 @@ def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
     if not row["regimes"]:
         return None
     try:
+        regimes = read_regimes(row)
+        if row["rounding"]:
+            regimes = [(*params, np.array(single)) for single in (0, 1) for params in regimes]
         with np.errstate(all="ignore"):
-            same = [_generator_draws_alike(row["name"], way, read_regimes(row), make) for make in _BIT_GENERATORS[way]]
+            same = [_generator_draws_alike(row["name"], way, regimes, make) for make in _BIT_GENERATORS[way]]
     except _REFUSALS:
         return False
     return None if None in same else all(same)

@@ -108,7 +108,7 @@ PyObject *calls_method(BindState *state, int dist)
     function = Py_XNewRef(PyDict_GetItemWithError(state->methods, key));
     if (function != NULL || PyErr_Occurred()) goto done;
     /* The row's "params" hold defaults too; the body is written with the bare names. */
-    source = PyUnicode_FromFormat("lambda np, rng, size, %s: %s", dist_params(dist), dist_method(dist));
+    source = PyUnicode_FromFormat("lambda np, rng, size, %s%s: %s", dist_params(dist), dist_rounding(dist) == '\0' ? "" : ", single=0", dist_method(dist));
     globals = source == NULL ? NULL : Py_BuildValue("{s:O}", "__builtins__", PyEval_GetBuiltins());
     if (globals == NULL) goto done;
     function = PyRun_String(PyUnicode_AsUTF8(source), Py_eval_input, globals, globals);

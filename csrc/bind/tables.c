@@ -77,15 +77,15 @@ static PyObject *tables_dtypes(PyObject *module, PyObject *Py_UNUSED(none))
 /* The parameters' kinds as a str, and their ranks as a tuple. */
 static PyObject *dist_row(int dist)
 {
-    char kinds[16] = {0};
-    PyObject *row, *ranks = PyTuple_New(dist_n_params(dist));
+    char kinds[16] = {0}, rounding[2] = {dist_rounding(dist)};
+    PyObject *row, *ranks = PyTuple_New(dist_n_node_params(dist));
 
-    for (int i = 0; ranks != NULL && i < dist_n_params(dist) && i < 15; i++) {
+    for (int i = 0; ranks != NULL && i < dist_n_node_params(dist) && i < 15; i++) {
         kinds[i] = dist_param_kind(dist, i);
         PyTuple_SET_ITEM(ranks, i, PyLong_FromLong(dist_node_ndim(dist, i))); /* small ints: cannot fail */
     }
     if (ranks == NULL) return NULL;
-    row = Py_BuildValue("{s:s,s:s,s:i,s:O,s:z,s:s,s:O,s:O,s:O,s:(ss),s:s,s:s,s:s}", "name", dist_name(dist), "kinds", kinds, "ndim_supp", dist_ndim_supp(dist),
+    row = Py_BuildValue("{s:s,s:s,s:s,s:i,s:O,s:z,s:s,s:O,s:O,s:O,s:(ss),s:s,s:s,s:s}", "name", dist_name(dist), "kinds", kinds, "rounding", rounding, "ndim_supp", dist_ndim_supp(dist),
                         "ndims_params", ranks, "dtype", dist_dtype(dist), "params", dist_params(dist), "composed",
                         dist_is_composed(dist) ? Py_True : Py_False, "native", dist_is_native(dist) ? Py_True : Py_False, "takes_size",
                         dist_takes_size(dist) ? Py_True : Py_False, "symbols", dist_symbol(dist, 0), dist_symbol(dist, 1),
@@ -128,7 +128,7 @@ static PyMethodDef tables_methods[] = {
     {"statuses", tables_statuses, METH_NOARGS, "The ways in which a program can fail: dicts with name, exception, message."},
     {"dtypes", tables_dtypes, METH_NOARGS, "The element types: dicts with name, bytes, kind."},
     {"dists", tables_dists, METH_NOARGS,
-     "The distributions: dicts with name, kinds (a letter per parameter), ndim_supp, ndims_params, dtype (or None), params (names and defaults), composed, native, takes_size, symbols, method, regimes, doc."},
+     "The distributions: dicts with name, kinds (a letter per parameter), rounding ('s', 'r' or ''), ndim_supp, ndims_params, dtype (or None), params (names and defaults), composed, native, takes_size, symbols, method, regimes, doc."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -28,7 +28,7 @@ static int look_at_param(Builder *builder, PyObject *variable, int dist, int i, 
 static int has_odd_param(Builder *builder, PyObject *node, int dist, bool *found)
 {
     *found = false;
-    for (int i = 0; i < dist_n_params(dist); i++)
+    for (int i = 0; i < dist_n_node_params(dist); i++)
         if (look_at_param(builder, node_input(node, 3 + i), dist, i, found) < 0) return -1;
     return 0;
 }
@@ -42,7 +42,7 @@ static int find_dist(PyObject *node, int *dist)
 
     Py_XDECREF(name);
     if (PyErr_Occurred()) return -1;
-    *dist = number < 0 || node_n_inputs(node) != 3 + dist_n_params(number) || node_n_outputs(node) != 2 ? N_DISTS : number;
+    *dist = number < 0 || node_n_inputs(node) != 3 + dist_n_node_params(number) || node_n_outputs(node) != 2 ? N_DISTS : number;
     return 0;
 }
 
@@ -109,10 +109,31 @@ static int32_t read_param(Builder *builder, PyObject *variable, int dist, int i)
     }
 }
 
+/* Whether float32 holds all values of a dtype: SciPy's and NumPy's functions then compute in it. */
+static bool fits_single(DType dtype)
+{
+    return dtype_kind(dtype) == 'f' || dtype == DTYPE_BOOL ? dtype_bytes(dtype) <= 4 : dtype_bytes(dtype) <= 2;
+}
+
+/* The draw's `single`, by the dtypes of the node's parameters; integers alone are divided as doubles. */
+static int32_t read_rounding(Builder *builder, PyObject *node, int dist)
+{
+    int n = dist_rounding(dist) == 'r' ? 2 : 1;
+    bool fits = true, has_float = n == 1;
+
+    for (int i = 0; i < n; i++) {
+        Value value;
+        if (build_describe(builder, node_input(node, 3 + i), &value) < 0) return -1;
+        fits = fits && fits_single((DType)value.dtype);
+        has_float = has_float || dtype_kind((DType)value.dtype) == 'f';
+    }
+    return build_integer(builder, fits && has_float);
+}
+
 static int read_params(Builder *builder, PyObject *node, int dist, Numbers *src)
 {
     for (int i = 0; i < dist_n_params(dist); i++) {
-        int32_t number = read_param(builder, node_input(node, 3 + i), dist, i);
+        int32_t number = i < dist_n_node_params(dist) ? read_param(builder, node_input(node, 3 + i), dist, i) : read_rounding(builder, node, dist);
         if (number < 0 || numbers_add(src, number) < 0) return -1;
     }
     return 0;

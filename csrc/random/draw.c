@@ -142,6 +142,8 @@ STEP_FROM_FORMULA(CAUCHY)
 STEP_FROM_FORMULA(HALFCAUCHY)
 STEP_FROM_FORMULA(GUMBEL)
 STEP_FROM_FORMULA(PARETO)
+STEP_FROM_FORMULA(TRUNCEXPON)
+STEP_FROM_FORMULA(GENGAMMA)
 
 /* What has no code of ours is never drawn here: dists_have says so. */
 static void step_METHOD(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
@@ -185,7 +187,7 @@ static inline bool is_plain_together(Checker checker, const char *const *params)
     case CHECKER_BOUNDS:
         return PARAM(int64_t, 0) < PARAM(int64_t, 1);
     default:
-        return checker != CHECKER_TRIANGLE && checker != CHECKER_URN && checker != CHECKER_RATE;
+        return checker != CHECKER_TRIANGLE && checker != CHECKER_URN && checker != CHECKER_RATE && checker != CHECKER_RATIO;
     }
 }
 

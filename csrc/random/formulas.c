@@ -142,3 +142,50 @@ static void block_PARETO(const DrawSource *source, const Params *params, double 
     }
 }
 FORMULA(PARETO, 2)
+
+/* Rounds where the parameter i of the element, an int64, is not 0. */
+static double round_if(const Params *params, int i, int64_t j, double x)
+{
+    int64_t is_single = *(const int64_t *)(const void *)(params->at[i] + j * params->strides[i]);
+
+    return is_single != 0 ? (double)(float)x : x;
+}
+
+/* b, loc, scale, single */
+static void block_TRUNCEXPON(const DrawSource *source, const Params *params, double *out, int64_t n)
+{
+    double x[BLOCK], ends[BLOCK];
+
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = -param(params, 0, j);
+    }
+    apply(source->function2, x, ends, n);
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = draw_uniform(source) * round_if(params, 3, j, ends[j]);
+    }
+    apply(source->function, x, ends, n);
+    for (int64_t j = 0; j < n; j++) {
+        out[j] = -ends[j];
+    }
+    scale_and_shift(params, 1, 2, out, n);
+}
+FORMULA(TRUNCEXPON, 4)
+
+/* alpha, p, lambd, single */
+static void block_GENGAMMA(const DrawSource *source, const Params *params, double *out, int64_t n)
+{
+    double (*standard_gamma)(BitGen *, double) = (double (*)(BitGen *, double))source->function;
+    double x[BLOCK], exponents[BLOCK];
+
+    for (int64_t j = 0; j < n; j++) {
+        double p = param(params, 1, j);
+
+        x[j] = standard_gamma(source->bitgen, round_if(params, 3, j, param(params, 0, j) / p));
+        exponents[j] = 1 / p;
+    }
+    raise_to(source->function2, x, exponents, out, n);
+    for (int64_t j = 0; j < n; j++) {
+        out[j] *= param(params, 2, j);
+    }
+}
+FORMULA(GENGAMMA, 4)

@@ -1,7 +1,7 @@
 /* Checks of the parameters of distributions, as NumPy makes them and with its words.
  *
  * NumPy has two forms of each check, which differ in messages and sometimes in order: one for parameters that are all
- * scalars, one for arrays as soon as one of them is an array. Rows marked SCIPY or RATE are checked as scipy.stats checks.
+ * scalars, one for arrays as soon as one of them is an array. Rows marked SCIPY, RATE or RATIO are checked as scipy.stats checks.
  * Relies on: walk, dists.def. Relied on by: draw.c, bind (draw_check). */
 #include "random/params.h"
 
@@ -34,7 +34,7 @@ static const ParamsRow rows[N_DISTS] = {
 static const double largest_rate = 9.223372006484771e18;
 
 /* Whether single parameters are refused with scipy's message. */
-static bool is_scipys(const ParamsRow *row) { return row->checker == CHECKER_SCIPY || row->checker == CHECKER_RATE; }
+static bool is_scipys(const ParamsRow *row) { return row->checker == CHECKER_SCIPY || row->checker == CHECKER_RATE || row->checker == CHECKER_RATIO; }
 
 int params_poll(DrawPoll poll, Status *status)
 {
@@ -145,7 +145,7 @@ static int refuse_bounds(bool low_is_zero, Status *status)
 
 /* ---- rules ---- */
 
-/* How parameters must stand to each other: one that the parameters at `params` break is refused with that text. */
+/* How parameters must stand to each other: parameters that break it are refused with that text (NULL: scipy's). */
 typedef struct Rule {
     const char *text;
     bool (*is_broken)(const char *const *at);
@@ -187,13 +187,27 @@ static bool is_large_rate(const char *const *at)
     return (1 - p) / p * (n + 10 * sqrt(n)) > largest_rate;
 }
 
+/* A shape alpha / p, rounded where that is told, that is not above 0; or no p to divide by. */
+static bool is_bad_ratio(const char *const *at)
+{
+    double ratio = double_at(at[0]) / double_at(at[1]);
+
+    return !((integer_at(at[2]) != 0 ? (double)(float)ratio : ratio) > 0.0) || double_at(at[1]) == 0.0;
+}
+
 static const Rules all_rules[N_CHECKERS] = {
     [CHECKER_TRIANGLE] = {false, 3, {{"left > mode", is_above, 2, {0, 1}}, {"mode > right", is_above, 2, {1, 2}}, {"left == right", is_equal, 2, {0, 2}}}},
     [CHECKER_URN] = {false, 3, {{"both ngood and nbad must be less than 1000000000", is_large_urn, 1, {0}},
                                 {"both ngood and nbad must be less than 1000000000", is_large_urn, 1, {1}},
                                 {"ngood + nbad < nsample", is_overdrawn, 3, {0, 1, 2}}}},
     [CHECKER_RATE] = {true, 1, {{"n too large or p too small, see Generator.negative_binomial Notes", is_large_rate, 2, {0, 1}}}},
+    [CHECKER_RATIO] = {true, 1, {{NULL, is_bad_ratio, 3, {0, 1, 3}}}},
 };
+
+static int refuse_broken(const ParamsRow *row, const Rule *rule, Status *status)
+{
+    return rule->text == NULL ? refuse_as_scipy(row->words, status) : status_fail_text(status, STATUS_DOMAIN, rule->text);
+}
 
 /* ---- scalars ---- */
 
@@ -209,7 +223,7 @@ static int check_scalar_rules(const ParamsRow *row, bool after, const char *cons
             at[k] = params[rule->params[k]];
         }
         if (rule->is_broken(at)) {
-            return status_fail_text(status, STATUS_DOMAIN, rule->text);
+            return refuse_broken(row, rule, status);
         }
     }
     return 0;
@@ -446,7 +460,7 @@ static int check_array_rules(const ParamsRow *row, bool after, const Array *para
             return -1;
         }
         if (found) {
-            return status_fail_text(status, STATUS_DOMAIN, rule->text);
+            return refuse_broken(row, rule, status);
         }
     }
     return 0;

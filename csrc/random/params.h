@@ -14,6 +14,7 @@ typedef enum Checker {
     CHECKER_TRIANGLE,
     CHECKER_URN,
     CHECKER_RATE,
+    CHECKER_RATIO,
     N_CHECKERS
 } Checker;
 

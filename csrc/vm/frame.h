@@ -44,7 +44,7 @@ typedef enum StepCode {
     STEP_END /* after the last step of a list */
 } StepCode;
 
-enum { STEP_MAX_CELLS = 4 };
+enum { STEP_MAX_CELLS = 5 };
 typedef struct Step {
     StepCode code;
     StepCode quick;               /* what it can be armed as: a QUICK code, or `code` */

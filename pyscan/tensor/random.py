@@ -267,7 +267,10 @@ class RandomVariable(Op):
             size = np.broadcast_shapes(*batches)
         elif row["composed"]:
             _check_size(size, batches, _signature(row["params"]).parameters)
-        names = {"np": np, "rng": rng, "size": tuple(np.atleast_1d(size)), **dict(zip(_signature(row["params"]).parameters, params))}
+        names = {"np": np, "rng": rng, "size": tuple(np.atleast_1d(size)), "single": _is_single(row["rounding"], params)}
+        if row["rounding"]:
+            params = [np.asarray(p, "float64") for p in params]
+        names |= zip(_signature(row["params"]).parameters, params)
         return eval(row["method"], names)  # an expression of our own table
 
     def perform(self, node, inputs, output_storage):
@@ -339,6 +342,14 @@ _ROWS = {row["name"]: row for row in _core.dists()}
 
 def _gamma_params(shape, rate):
     return shape, 1.0 / rate
+
+
+def _is_single(rounding, params) -> bool:
+    """Whether float32 is what SciPy computes in, for parameters of these dtypes: 's' the first's, 'r' the ratio of the first two."""
+    if not rounding:
+        return False
+    dtypes = [np.asarray(p).dtype for p in params[: 1 if rounding == "s" else 2]]
+    return all(np.can_cast(dtype, "float32") for dtype in dtypes) and (rounding == "s" or any(dtype.kind == "f" for dtype in dtypes))
 
 
 def _integers_params(low, high):

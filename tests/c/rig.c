@@ -80,6 +80,8 @@ static NumpyLoop rig_unary = {rig_halve, NULL}, rig_binary = {rig_halve, &rig_bi
 #define RIG_HALFCAUCHY &rig_unary
 #define RIG_GUMBEL &rig_unary
 #define RIG_PARETO &rig_binary
+#define RIG_TRUNCEXPON &rig_unary
+#define RIG_GENGAMMA rig_d_d
 #define RIG_HALFNORMAL rig_standard
 #define RIG_CATEGORICAL NULL
 #define RIG_METHOD NULL
@@ -96,4 +98,6 @@ void rig_set_up(Rig *rig)
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, ...) rig->dists.functions[DIST_##NAME][0] = (void *)RIG_##step;
 #include "random/dists.def"
 #undef DIST
+    rig->dists.functions[DIST_TRUNCEXPON][1] = &rig_unary;
+    rig->dists.functions[DIST_GENGAMMA][1] = &rig_binary;
 }

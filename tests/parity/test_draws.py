@@ -116,7 +116,7 @@ class Room:
 
     def expect(self, dist, generator, params, shape):
         """The same by the expression of the row."""
-        words = [word.split("=")[0].strip() for word in self.library.dist_params(dist).decode().split(",")]
+        words = [word.split("=")[0].strip() for word in self.library.dist_params(dist).decode().split(",")] + ["single"]
         return np.asarray(eval(self.library.dist_method(dist).decode(), {"np": np, "rng": generator, "size": shape, **dict(zip(words, params))}))
 
 
@@ -130,9 +130,9 @@ def room(tmp_path_factory):
     return Room(path)
 
 
-GOOD = {"d": [0.01, 0.3, 0.5, 0.7, 0.9, 1.0], "l": [3, 5, 100, 2**31, 2**32 - 1, 2**32, 2**33]}
-BAD = {"d": [0.0, -0.0, -1.0, 2.5, 1e300, np.inf, -np.inf, np.nan], "l": [0, -1, -5, 2**62, 2**63 - 1, -2**63]}
-CHECKED_BY_BOTH = ("gamma", "nbinom", "t")  # by scipy and by the method that it calls
+GOOD = {"d": [0.01, 0.3, 0.5, 0.7, 0.9, 1.0], "l": [3, 5, 100, 2**31, 2**32 - 1, 2**32, 2**33], "s": [0, 1], "r": [0, 1]}
+BAD = {"d": [0.0, -0.0, -1.0, 2.5, 1e300, np.inf, -np.inf, np.nan], "l": [0, -1, -5, 2**62, 2**63 - 1, -2**63], "s": [], "r": []}
+CHECKED_BY_BOTH = ("gamma", "gengamma", "nbinom", "t")  # by scipy and by the method that it calls
 WIDE = {"poisson": [5.0, 30.0, 1e6], "chisquare": [2.0, 30.0], "gamma": [2.0, 30.0], "beta": [2.0, 30.0], "weibull": [3.0],
         "power": [3.0], "hypergeometric": [0, 9, 20, 500], "triangular": [2.0], "nbinom": [2.0, 30.0],
         "vonmises": [2.0, 40.0, 1e7], "wald": [2.0, 30.0], "f": [2.0, 30.0],
@@ -213,7 +213,9 @@ def test_draws_states_and_refusals_are_numpys(room, name):
 SCIPY_REFUSES = [("gamma", (0.0, 1.0)), ("gamma", (np.nan, 1.0)), ("gamma", (1.0, -1.0)), ("gamma", (1.0, np.nan)), ("bernoulli", (-0.1,)),
                  ("bernoulli", (1.5,)), ("bernoulli", (np.nan,)), ("halfnormal", (0.0, -1.0)), ("halfnormal", (0.0, np.nan)), ("nbinom", (0.0, 0.5)), ("nbinom", (np.nan, 0.5)),
                  ("nbinom", (1.0, 0.0)), ("nbinom", (1.0, 1.5)), ("t", (0.0, 0.0, 1.0)), ("t", (np.nan, 0.0, 1.0)), ("t", (1.0, 0.0, -1.0)),
-                 ("cauchy", (0.0, -1.0)), ("halfcauchy", (0.0, np.nan)), ("gumbel", (0.0, -1.0)), ("pareto", (0.0, 1.0)), ("pareto", (1.0, -1.0))]
+                 ("cauchy", (0.0, -1.0)), ("halfcauchy", (0.0, np.nan)), ("gumbel", (0.0, -1.0)), ("pareto", (0.0, 1.0)), ("pareto", (1.0, -1.0)),
+                 ("truncexpon", (0.0, 0.0, 1.0, 0)), ("truncexpon", (1.0, 0.0, -1.0, 1)), ("gengamma", (1.0, 0.0, 1.0, 0)), ("gengamma", (1.0, -1.0, 1.0, 0)),
+                 ("gengamma", (np.nan, 1.0, 1.0, 0)), ("gengamma", (1.0, 1.0, -1.0, 0)), ("gengamma", (1e-30, 1e30, 1.0, 1))]
 
 
 @pytest.mark.parametrize("name, values", SCIPY_REFUSES)
