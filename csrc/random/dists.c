@@ -93,6 +93,11 @@ int dist_batch_ndim(int dist, int i, int ndim)
     return kind->has_batch && ndim > kind->ndim ? ndim - kind->ndim : 0;
 }
 
+bool dist_has_batches(int dist)
+{
+    return rows[dist].kinds[0] != 'n';
+}
+
 int dist_ndim_supp(int dist) { return rows[dist].ndim_supp; }
 
 int dist_support_param(int dist)

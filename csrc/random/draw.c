@@ -1,6 +1,6 @@
 /* Exact draws: the C functions behind a Generator's methods, element by element in C order.
  *
- * Relies on: walk, dists.def, check_params. Relied on by: vm, bind. */
+ * Relies on: walk, dists.def, check_params, steps. Relied on by: vm, bind. */
 #include "random/draw.h"
 
 #include <float.h>
@@ -9,13 +9,14 @@
 
 #include "random/formulas.h"
 #include "random/params.h"
+#include "random/steps.h"
 #include "random/walk.h"
 
 #define PARAM(type, i) (*(const type *)(const void *)params[i])
 
 /* The loop and the single draw of a step, from its element function. */
 #define STEP_FROM_ELEMENT(NAME, type)                                                                                        \
-    static void step_##NAME(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)   \
+    static int step_##NAME(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)    \
     {                                                                                                                        \
         type *to = (type *)(void *)out;                                                                                      \
         const char *at[DRAW_MAX_PARAMS];                                                                                     \
@@ -26,6 +27,7 @@
             }                                                                                                                \
             to[j] = element_##NAME(source, at);                                                                              \
         }                                                                                                                    \
+        return 0;                                                                                                            \
     }                                                                                                                        \
                                                                                                                              \
     static inline void one_step_##NAME(const DrawSource *source, const char *const *params, char *out)                           \
@@ -120,9 +122,10 @@ STEP_FROM_ELEMENT(CATEGORICAL, int64_t)
 
 /* The loop and the single draw of a formula (formulas.h). */
 #define STEP_FROM_FORMULA(NAME)                                                                                              \
-    static void step_##NAME(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)\
+    static int step_##NAME (const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)\
     {                                                                                                                        \
         formula_##NAME(source, params, strides, out, n);                                                                     \
+        return 0;                                                                                                            \
     }                                                                                                                        \
                                                                                                                              \
     static inline void one_step_##NAME(const DrawSource *source, const char *const *params, char *out)                       \
@@ -131,7 +134,7 @@ STEP_FROM_ELEMENT(CATEGORICAL, int64_t)
     }
 
 /* Single draws come with the addresses of the row's parameters alone. */
-static void one_of_formula(DrawStep formula, const DrawSource *source, const char *const *params, char *out)
+static void one_of_formula(DrawFormula formula, const DrawSource *source, const char *const *params, char *out)
 {
     static const int64_t strides[DRAW_MAX_PARAMS] = {0};
 
@@ -145,16 +148,20 @@ STEP_FROM_FORMULA(PARETO)
 STEP_FROM_FORMULA(TRUNCEXPON)
 STEP_FROM_FORMULA(GENGAMMA)
 
-/* What has no code of ours is never drawn here: dists_have says so. */
-static void step_METHOD(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
-{
-    (void)source, (void)params, (void)strides, (void)out, (void)n;
-}
-
-static inline void one_step_METHOD(const DrawSource *source, const char *const *params, char *out)
-{
-    (void)source, (void)params, (void)out;
-}
+/* Rows that are not drawn element by element: by the generator's method (dists_have says so), by positions.c, as vectors. */
+#define NO_ELEMENT(NAME)                                                                                                     \
+    static inline void one_step_##NAME(const DrawSource *source, const char *const *params, char *out)                           \
+    {                                                                                                                        \
+        (void)source, (void)params, (void)out;                                                                               \
+    }
+NO_ELEMENT(METHOD)
+NO_ELEMENT(POSITIONS)
+NO_ELEMENT(PERMUTATION)
+NO_ELEMENT(DIRICHLET)
+NO_ELEMENT(MULTINOMIAL)
+#define step_METHOD NULL
+#define step_POSITIONS NULL
+#define step_PERMUTATION NULL
 
 static const DrawStep steps[N_DISTS] = {
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, ...) step_##step,
@@ -261,8 +268,7 @@ int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n
     for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
         at[i] = params[i < dist_n_params(dist) ? i : 0];
     }
-    steps[dist](&source, at, strides, dst, n);
-    return 0;
+    return steps[dist](&source, at, strides, dst, n);
 }
 
 static bool has_negative(const Array *p)
@@ -283,16 +289,17 @@ static bool has_negative(const Array *p)
     return false;
 }
 
-/* Work of one element in units of some nanoseconds, more for what walks a vector. */
-static int64_t find_cost(const DrawSource *source) { return 1 + source->n_categories / 16; }
+/* Work of one draw in units of some nanoseconds, more for what walks a vector, or is one. */
+static int64_t find_cost(const DrawSource *source, int ndim_supp) { return 1 + (ndim_supp > 0 ? source->n_categories : source->n_categories / 16); }
 
-int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status)
+static int fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status)
 {
-    DrawSource source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .function2 = dists->functions[dist][1], .memo = &stream->binomial};
-    int skip[DRAW_MAX_PARAMS] = {0};
+    DrawSource source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .function2 = dists->functions[dist][1],
+                     .memo = &stream->binomial, .poll = poll, .status = status};
+    int skip[DRAW_MAX_PARAMS] = {0}, ndim_supp = dist_ndim_supp(dist);
     char *out = dst->data;
     Walk walk;
-    int64_t n, limit;
+    int64_t n, limit, n_bytes; /* of one draw: float64 and int64 alike */
 
     if (draw_check(dist, array_size(dst), params, poll, status) < 0) {
         return -1;
@@ -302,11 +309,12 @@ int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, co
         if (skip[i] == 1) {
             source.n_categories = params[i].shape[params[i].ndim - 1];
             source.category_stride = params[i].strides[params[i].ndim - 1];
-            source.has_negative = has_negative(&params[i]);
+            source.has_negative = ndim_supp == 0 && has_negative(&params[i]);
         }
     }
-    walk_init(&walk, dst->ndim, dst->shape, dist_n_params(dist), params, skip);
-    limit = 1 + POLL_ELEMENTS / find_cost(&source);
+    n_bytes = ndim_supp > 0 ? 8 * source.n_categories : 8;
+    walk_init(&walk, dst->ndim - ndim_supp, dst->shape, dist_n_params(dist), params, skip);
+    limit = 1 + POLL_ELEMENTS / find_cost(&source, ndim_supp);
     for (int64_t asked = limit; (n = walk_piece(&walk, limit)) > 0; asked -= n) {
         if (asked <= 0) {
             if (params_poll(poll, status) < 0) {
@@ -314,10 +322,22 @@ int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, co
             }
             asked = limit;
         }
-        steps[dist](&source, walk.at, walk_strides(&walk), out, n);
-        out += n * 8; /* float64 and int64 alike */
+        if (steps[dist](&source, walk.at, walk_strides(&walk), out, n) < 0) {
+            return -1;
+        }
+        out += n * n_bytes;
         walk_advance(&walk, n);
     }
-    SPOIL(dists, dist, SPOIL_FILLED, stream, array_size(dst) == 0 ? NULL : dst->data);
     return 0;
+}
+
+int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status)
+{
+    int result = dist_has_batches(dist) ? fill(dists, dist, stream, dst, params, poll, status)
+                                        : draw_positions(dists, dist, stream, dst, params, poll, status);
+
+    if (result == 0) {
+        SPOIL(dists, dist, SPOIL_FILLED, stream, array_size(dst) == 0 ? NULL : dst->data);
+    }
+    return result;
 }

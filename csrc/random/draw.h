@@ -10,6 +10,9 @@
 
 enum { DRAW_MAX_PARAMS = 4 };
 
+/* Of draw_fill: nothing was drawn, the generator's own method must. */
+enum { DRAW_BY_METHOD = 1 };
+
 /* Asked every few thousand elements of long draws: non-zero stops them with STATUS_INTERRUPTED. `ask` may be NULL. */
 typedef struct DrawPoll {
     int (*ask)(void *self);
@@ -29,7 +32,8 @@ int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n
 
 /* Fills dst, which has its shape, is contiguous, and is float64 or int64 as dist_result_kind says. params[i] are of the
  * kinds of the row, with strides of their own; their batch axes (all but the vectors' last) broadcast to dst's shape,
- * which the caller has checked. dists_have(dists, dist) must hold. */
+ * which the caller has checked. dists_have(dists, dist) must hold. 0, -1, or
+ * (where the row has no batches) DRAW_BY_METHOD. */
 int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status);
 
 /* The check of the parameters alone; dst_size is the number of elements asked for. */

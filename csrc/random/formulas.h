@@ -6,7 +6,7 @@
 
 #include "random/steps.h"
 
-/* Each is a DrawStep: one element and many by the same loops. */
+/* Each is a DrawFormula: one element and many by the same loops. */
 void formula_CAUCHY(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
 void formula_HALFCAUCHY(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
 void formula_GUMBEL(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);

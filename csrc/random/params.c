@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "random/steps.h"
 #include "random/walk.h"
 
 typedef struct ParamsRow {
@@ -53,6 +54,8 @@ static bool is_refused(char check, double x)
         return signbit(x) && !isnan(x);
     case '>':
         return x <= 0.0;
+    case '0':
+        return x < 0.0;
     case 'p':
         return !(x >= 0.0 && x <= 1.0);
     case 'q':
@@ -105,6 +108,7 @@ static int refuse(const ParamsRow *row, int i, double x, bool is_array, Status *
     find_word(row->words, i, word, sizeof word);
     switch (row->checks[i]) {
     case '+':
+    case '0':
         (void)snprintf(text, n, "%s < 0", w);
         break;
     case '>':
@@ -493,6 +497,7 @@ int draw_check(int dist, int64_t dst_size, const Array *params, DrawPoll poll, S
 {
     const ParamsRow *row = &rows[dist];
     const char *at[DRAW_MAX_PARAMS] = {NULL};
+    bool is_batch = false;
     int ndim = 0;
 
     if (row->checker == CHECKER_BOUNDS && dst_size == 0) {
@@ -501,6 +506,13 @@ int draw_check(int dist, int64_t dst_size, const Array *params, DrawPoll poll, S
     for (int i = 0; i < row->n_params; i++) {
         at[i] = params[i].data;
         ndim += params[i].ndim;
+        is_batch |= dist_batch_ndim(dist, i, params[i].ndim) > 0;
+    }
+    if (is_batch && dst_size == 0 && dist_ndim_supp(dist) > 0) {
+        return 0; /* one call of NumPy's for each draw, of which there are none */
+    }
+    if (row->checker == CHECKER_OUTCOMES) {
+        return vectors_check_outcomes(params, poll, status);
     }
     return ndim == 0 ? params_check_scalars(dist, at, status) : check_arrays(row, params, poll, status);
 }

@@ -1,22 +1,34 @@
-/* What draw.c and the fast paths say to each other: the loop over NumPy's function for one distribution.
- *
- * Relies on: draw.h. Relied on by: draw.c, formulas.c. */
+/* What the functions that draw the elements of one distribution have in common. Relied on by: draw.c, formulas.c,
+ * vectors.c, positions.c. */
 #ifndef PYSCAN_RANDOM_STEPS_H
 #define PYSCAN_RANDOM_STEPS_H
 
 #include "random/draw.h"
 
-/* What the step functions need besides the parameters. */
+/* What they need besides the parameters. */
 typedef struct DrawSource {
     BitGen *bitgen;
-    void *function; /* the running NumPy's, of the type that the step names */
-    void *function2;
+    void *function, *function2; /* the running NumPy's, of the types that the step names */
     BinomialMemo *memo;
-    int64_t n_categories, category_stride;
+    int64_t n_categories, category_stride; /* of the vector among the parameters */
     bool has_negative; /* a categorical's probabilities, so that their running sum may fall */
+    DrawPoll poll;
+    Status *status;
 } DrawSource;
 
-/* Draws n elements to out; parameter i of element j is at params[i] + j * strides[i]. */
-typedef void (*DrawStep)(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
+/* Draws n elements (or vectors, one behind the other) to out; parameter i of number j is at params[i] + j * strides[i]. */
+typedef int (*DrawStep)(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
+
+/* Some for elements cannot fail. */
+typedef void (*DrawFormula)(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
+
+int step_DIRICHLET(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
+int step_MULTINOMIAL(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
+
+/* Whether all parameters of a multinomial are good, asked draw by draw of the shape to which their batches broadcast. */
+int vectors_check_outcomes(const Array *params, DrawPoll poll, Status *status);
+
+/* Positions for rows whose first parameter is of kind 'n', as draw_fill does it. */
+int draw_positions(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status);
 
 #endif

@@ -105,6 +105,7 @@ bool dist_takes(int dist, int i, DType dtype, int ndim); /* whether parameter i 
 int dist_param_ndim(int dist, int i);     /* rank of the parameter of one draw */
 int dist_node_ndim(int dist, int i);      /* the same of the node's parameter: its entry in ndims_params */
 int dist_batch_ndim(int dist, int i, int ndim); /* how many axes of a parameter of that rank count draws */
+bool dist_has_batches(int dist);          /* n draws filled are n single ones: whether parameters may have more axes */
 int dist_ndim_supp(int dist);
 int dist_support_param(int dist);         /* the parameter that says how long a draw is, for a support of rank 1; else -1 */
 char dist_result_kind(int dist);          /* 'd' or 'l' */

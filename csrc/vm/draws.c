@@ -138,7 +138,7 @@ int run_draw(Frame *frame, const Step *step, Run *run)
     const Instr *instr = step->instr;
     const Dists *dists = &run->host->dists;
     const int32_t *src = step->src + (instr_aux(frame->program, instr)[0] != 0 ? 2 : 1);
-    int n_params = dist_n_params(instr->fn);
+    int n_params = dist_n_params(instr->fn), result;
     Array params[DRAW_MAX_PARAMS], view, *dst;
     int64_t shape[ARRAY_MAX_NDIM];
     DrawPoll poll = run_draw_poll(run);
@@ -160,7 +160,8 @@ int run_draw(Frame *frame, const Step *step, Run *run)
         return -1;
     }
     dst = frame_result(frame, step->dst[1], shape, &view, run);
-    return dst == NULL ? -1 : draw_fill(dists, instr->fn, stream, dst, params, poll, run->status);
+    result = dst == NULL ? -1 : draw_fill(dists, instr->fn, stream, dst, params, poll, run->status);
+    return result == DRAW_BY_METHOD ? draw_by_host(frame, step, stream, run) : result;
 }
 
 int run_draw_scalar(Frame *frame, const Step *step, Run *run)

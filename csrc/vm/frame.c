@@ -124,7 +124,7 @@ static StepCode draw_code(const Frame *frame, const Instr *instr, Step *step)
         }
         step->cells[i - 1] = &frame->addr[step->src[i]];
     }
-    if (program->values[step->dst[1]].value_class != VALUE_SCALAR) {
+    if (program->values[step->dst[1]].value_class != VALUE_SCALAR || !dist_has_batches(instr->fn)) {
         return STEP_OTHER;
     }
     step->cells[instr->n_src - 1] = &frame->addr[step->dst[1]];

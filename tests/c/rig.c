@@ -46,6 +46,8 @@ uint64_t rig_bounded(BitGen *bitgen, uint64_t low, uint64_t range, uint64_t mask
     return is_masked || mask != 0 ? 0 : low + (range == 0 ? 0 : bitgen->next_uint64(bitgen->state) % (range + 1));
 }
 
+uint64_t rig_interval(BitGen *bitgen, uint64_t last) { return rig_bounded(bitgen, 0, last, 0, false); }
+
 int64_t rig_binomial(BitGen *bitgen, double p, int64_t n, void *memo)
 {
     ((BinomialMemo *)memo)->words[0] += 1.0;
@@ -85,6 +87,10 @@ static NumpyLoop rig_unary = {rig_halve, NULL}, rig_binary = {rig_halve, &rig_bi
 #define RIG_HALFNORMAL rig_standard
 #define RIG_CATEGORICAL NULL
 #define RIG_METHOD NULL
+#define RIG_POSITIONS rig_bounded
+#define RIG_PERMUTATION rig_interval
+#define RIG_DIRICHLET rig_d_d
+#define RIG_MULTINOMIAL rig_binomial
 
 void rig_set_up(Rig *rig)
 {

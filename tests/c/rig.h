@@ -33,6 +33,7 @@ double rig_d_dd(BitGen *bitgen, double a, double b); /* a + b * u */
 double rig_standard(BitGen *bitgen);                 /* u - 0.5 */
 int64_t rig_l_d(BitGen *bitgen, double a);           /* a * u, cut to 1000 */
 uint64_t rig_bounded(BitGen *bitgen, uint64_t low, uint64_t range, uint64_t mask, bool is_masked);
+uint64_t rig_interval(BitGen *bitgen, uint64_t last);
 int64_t rig_binomial(BitGen *bitgen, double p, int64_t n, void *memo); /* counts in the memo how often it was asked */
 
 #endif
