@@ -36,6 +36,8 @@ PyObject *convert_output(PyObject *value, DType dtype, int ndim, PyObject *what)
 typedef struct BitClass {
     StreamLayout layout;
     bool has_layout;
+    StreamKind kind; /* of its instances whose functions are these */
+    BitGen functions;
 } BitClass;
 
 int bitgens_module_exec(PyObject *module);
@@ -43,6 +45,8 @@ int bitgens_module_exec(PyObject *module);
 const BitClass *bitgens_class(BindState *state, PyObject *bit_generator);
 /* Lent by the bit generator. */
 BitGen *bitgens_peek(PyObject *bit_generator);
+/* The kind of an instance of the class. */
+StreamKind bitgens_kind(const BitClass *class, const BitGen *bitgen);
 /* Owned: the bit generator of a Generator or RandomState; TypeError for anything else. */
 PyObject *bitgens_of(BindState *state, PyObject *generator);
 /* Owned: another Generator (or RandomState) of the same class and state, independent of the first, that keeps the seed
@@ -103,6 +107,7 @@ typedef struct Handle {
     BitGen *bitgen;              /* lent by bit_generator */
     Gauss *gauss;                /* lent by generator: a RandomState's second Gaussian; NULL for others */
     const StreamLayout *layout;  /* NULL: states are read and written as `.state` */
+    StreamKind kind;
     bool by_method;
     bool is_mutable;             /* the run may move it: it has a snapshot */
     bool is_locked;

@@ -110,6 +110,14 @@ BitGen *bitgens_peek(PyObject *bit_generator)
     return bitgen;
 }
 
+StreamKind bitgens_kind(const BitClass *class, const BitGen *bitgen)
+{
+    const BitGen *known = &class->functions;
+    bool is_same = bitgen->next_uint64 == known->next_uint64 && bitgen->next_uint32 == known->next_uint32 && bitgen->next_double == known->next_double;
+
+    return class->has_layout && is_same ? class->kind : STREAM_CALLED;
+}
+
 PyObject *bitgens_of(BindState *state, PyObject *generator)
 {
     int is_generator = PyObject_IsInstance(generator, state->Generator), is_legacy = is_generator == 0 ? PyObject_IsInstance(generator, state->RandomState) : 0;
@@ -235,6 +243,9 @@ static int learn_class(PyTypeObject *type, BitClass *class)
     verified = verify_layout(a, bitgen_a, &class->layout);
     if (verified < 0) result = -1;
     class->has_layout = verified == 1;
+    if (!class->has_layout) goto done;
+    class->kind = fast_find_kind(bitgen_a, &class->layout);
+    class->functions = *bitgen_a;
 done:
     Py_XDECREF(a);
     Py_XDECREF(b);

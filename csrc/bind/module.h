@@ -4,10 +4,10 @@
 
 #include "features/feature.h"
 #include "graph/graph.h"
-#include "random/stream.h"
+#include "random/fast.h"
 
 /* Who draws a distribution; see selfcheck.c. */
-typedef enum Way { WAY_UNKNOWN, WAY_SYMBOLS, WAY_LIBRARY, WAY_METHOD, N_WAYS } Way;
+typedef enum Way { WAY_UNKNOWN, WAY_FAST, WAY_SYMBOLS, WAY_LIBRARY, WAY_METHOD, N_WAYS } Way;
 
 /* What bind needs of NumPy and keeps between calls. Members are owned. */
 typedef struct BindState {
@@ -26,6 +26,8 @@ typedef struct BindState {
     void *symbols[N_DISTS][2];                        /* the running NumPy's functions, NULL where not found; or into `loops` */
     NumpyLoop loops[N_DISTS][2];                      /* of its ufuncs */
     Way ways[N_DISTS];
+    Fast fast;                                        /* of `symbols`; learned when a fast path is first tried */
+    bool fast_is_learned;
     Dists dists;                                      /* what draws: `ways` carried out */
 } BindState;
 

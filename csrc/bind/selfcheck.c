@@ -12,19 +12,29 @@
 #include "random/draw.h"
 
 /* In the order in which they are tried. */
-static const char *const way_names[N_WAYS] = {"unknown", "symbols", "library", "method"};
+static const char *const way_names[N_WAYS] = {"unknown", "fast", "symbols", "library", "method"};
 
 static bool is_numpys(const char *symbol) { return strncmp(symbol, "random_", 7) == 0; }
 
+/* Makes the fast paths ready, which takes the time of some hundred thousand draws. */
+static bool learn_fast(BindState *state, Dists *dists)
+{
+    if (!state->fast_is_learned) fast_learn(&state->fast, state->symbols[DIST_NORMAL][0], state->symbols[DIST_EXPONENTIAL][0]);
+    state->fast_is_learned = true;
+    dists->fast = &state->fast;
+    return true;
+}
+
 /* Makes the table draw that way. False: there is no such way here. */
-static bool set_way(const BindState *state, Dists *dists, int dist, Way way)
+static bool set_way(BindState *state, Dists *dists, int dist, Way way)
 {
     for (int i = 0; i < 2; i++) {
         const char *symbol = dist_symbol(dist, i);
         dists->functions[dist][i] = way == WAY_LIBRARY && is_numpys(symbol) ? npyrandom_find(symbol) : state->symbols[dist][i];
     }
     dists->use_method[dist] = way == WAY_METHOD || way == WAY_UNKNOWN;
-    dists->no_fast[dist] = true;
+    dists->no_fast[dist] = way != WAY_FAST;
+    if (way == WAY_FAST) return learn_fast(state, dists) && fast_may(dists, dist) && dists_have(dists, dist);
     if (way == WAY_LIBRARY && !is_numpys(dist_symbol(dist, 0))) return false; /* as WAY_SYMBOLS */
     return way == WAY_METHOD || dists_have(dists, dist);
 }
@@ -262,6 +272,7 @@ static int read_stream(BindState *state, PyObject *generator, Stream *stream)
 
     if (class != NULL) stream->bitgen = bitgens_peek(bit_generator);
     if (class != NULL && class->has_layout) stream->layout = &class->layout;
+    if (stream->bitgen != NULL) stream->kind = bitgens_kind(class, stream->bitgen);
     Py_XDECREF(bit_generator);
     return stream->bitgen == NULL ? -1 : 0;
 }
@@ -348,6 +359,7 @@ static PyObject *put_function(PyObject *module, PyObject *args)
     before = (unsigned long long)(uintptr_t)state->symbols[dist][i];
     state->symbols[dist][i] = (void *)(uintptr_t)address;
     state->ways[dist] = WAY_UNKNOWN;
+    state->fast_is_learned = state->fast_is_learned && dist != DIST_NORMAL && dist != DIST_EXPONENTIAL;
     (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
     return PyLong_FromUnsignedLongLong(before);
 }
@@ -402,7 +414,7 @@ static PyMethodDef selfcheck_methods[] = {
     {"draw_method", draw_method, METH_O,
      "draw_method(name)\n--\n\nThe function of np, a generator, the shape of the batch and the parameters by which a generator's own method draws."},
     {"draw_way", draw_way, METH_VARARGS,
-     "draw_way(name, way=...)\n--\n\nWhich way a distribution is drawn: 'unknown' before its first use, 'symbols', 'library' or 'method'. With a way: sets it."},
+     "draw_way(name, way=...)\n--\n\nWhich way a distribution is drawn: 'unknown' before its first use, 'fast', 'symbols', 'library' or 'method'. With a way: sets it."},
 #ifdef PYSCAN_TEST_BUILD
     {"_put_function", put_function, METH_VARARGS, "_put_function(name, i, address)\n--\n\nReplaces function i of a distribution, which is then as never used. Returns the old address."},
     {"_spoil_draws", spoil_draws, METH_VARARGS,

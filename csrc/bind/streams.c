@@ -54,6 +54,7 @@ static int describe_generator(BindState *state, Handle *handle)
     is_plain = handle->gauss != NULL || Py_TYPE(handle->generator) == (PyTypeObject *)state->Generator;
     handle->by_method = !is_plain;
     handle->layout = is_plain && class->has_layout ? &class->layout : NULL;
+    handle->kind = is_plain ? bitgens_kind(class, handle->bitgen) : STREAM_CALLED;
     return 0;
 }
 
@@ -90,6 +91,7 @@ static void point_stream(Stream *stream, Handle *handle)
 {
     stream->bitgen = handle->bitgen;
     stream->layout = handle->layout;
+    stream->kind = handle->kind;
     stream->gauss = handle->gauss;
     stream->host = handle;
     stream->by_method = handle->by_method;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "random/fast.h"
 #include "random/formulas.h"
 #include "random/params.h"
 #include "random/steps.h"
@@ -253,9 +254,32 @@ int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char
     return ones[dist](dists, stream, dst, params, status);
 }
 
+static const int64_t no_strides[DRAW_MAX_PARAMS] = {0};
+
+/* n draws from parameters that do not move and were checked. */
+static int draw_same(const Dists *dists, int dist, const Stream *stream, const DrawSource *source, const char *const *params, char *out, int64_t n)
+{
+    FastFill fast = fast_fill(dists, dist);
+
+    if (fast != NULL && fast(dists->fast, stream->kind, source, steps[dist], params, out, n)) {
+        return 0;
+    }
+    return steps[dist](source, params, no_strides, out, n);
+}
+
+/* The same where they may move. */
+static int draw_piece(const Dists *dists, int dist, const Stream *stream, const DrawSource *source, const Walk *walk, char *out, int64_t n)
+{
+    const int64_t *strides = walk_strides(walk);
+
+    if (memcmp(strides, no_strides, sizeof no_strides) == 0) {
+        return draw_same(dists, dist, stream, source, walk->at, out, n);
+    }
+    return steps[dist](source, walk->at, strides, out, n);
+}
+
 int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n, const char *const *params, Status *status)
 {
-    static const int64_t strides[DRAW_MAX_PARAMS] = {0};
     const DrawSource source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .function2 = dists->functions[dist][1], .memo = &stream->binomial};
     const char *at[DRAW_MAX_PARAMS];
 
@@ -268,7 +292,7 @@ int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n
     for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
         at[i] = params[i < dist_n_params(dist) ? i : 0];
     }
-    return steps[dist](&source, at, strides, dst, n);
+    return draw_same(dists, dist, stream, &source, at, dst, n);
 }
 
 static bool has_negative(const Array *p)
@@ -322,7 +346,7 @@ static int fill(const Dists *dists, int dist, Stream *stream, const Array *dst, 
             }
             asked = limit;
         }
-        if (steps[dist](&source, walk.at, walk_strides(&walk), out, n) < 0) {
+        if (draw_piece(dists, dist, stream, &source, &walk, out, n) < 0) {
             return -1;
         }
         out += n * n_bytes;

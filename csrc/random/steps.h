@@ -1,5 +1,5 @@
 /* What the functions that draw the elements of one distribution have in common. Relied on by: draw.c, formulas.c,
- * vectors.c, positions.c. */
+ * vectors.c, positions.c, fast.c. */
 #ifndef PYSCAN_RANDOM_STEPS_H
 #define PYSCAN_RANDOM_STEPS_H
 

@@ -80,6 +80,7 @@ int stream_copy(Stream *dst, const Stream *src, Status *status)
     }
     dst->gauss = src->gauss != NULL ? &dst->own_gauss : NULL;
     dst->host = src->host;
+    dst->kind = src->kind;
     dst->by_method = src->by_method;
     dst->binomial = src->binomial;
     return 0;
@@ -92,4 +93,23 @@ void stream_put(Stream *dst, const Stream *src)
         *dst->gauss = *src->gauss;
     }
     dst->binomial = src->binomial;
+}
+
+bool stream_stands_at(const Stream *a, const Stream *b)
+{
+    const StreamLayout *layout = a->layout;
+    const char *left = a->bitgen->state, *right = b->bitgen->state;
+    size_t at = 0;
+
+    for (int i = 0; i < layout->n_pointers; i++) { /* in ascending order */
+        uintptr_t targets[2];
+
+        memcpy(&targets[0], left + layout->pointers[i], sizeof targets[0]);
+        memcpy(&targets[1], right + layout->pointers[i], sizeof targets[1]);
+        if (targets[0] - (uintptr_t)left != targets[1] - (uintptr_t)right || memcmp(left + at, right + at, layout->pointers[i] - at) != 0) {
+            return false;
+        }
+        at = layout->pointers[i] + sizeof(uintptr_t);
+    }
+    return memcmp(left + at, right + at, layout->n_bytes - at) == 0;
 }

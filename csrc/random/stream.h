@@ -29,6 +29,9 @@ typedef struct StreamLayout {
     uint32_t pointers[STREAM_MAX_POINTERS];
 } StreamLayout;
 
+/* Bit generators whose words are drawn inline (pcg64.h); all others are called by their pointers. */
+typedef enum StreamKind { STREAM_CALLED, STREAM_PCG64, STREAM_PCG64DXSM, N_STREAM_KINDS } StreamKind;
+
 /* NumPy's binomial_t is smaller than this; zeroed means "nothing remembered". */
 typedef struct BinomialMemo { double words[32]; } BinomialMemo;
 
@@ -48,6 +51,7 @@ typedef struct Stream {
     void *host;                 /* the host's handle on the Python generator that it stands for, or NULL */
     Gauss *gauss;               /* of a RandomState: the object's own, or &own_gauss; NULL: a Generator's stream */
     Gauss own_gauss;
+    StreamKind kind;            /* of the bit generator, as bind found it */
     bool by_method;             /* draws must go through the generator's own methods (a subclass, unknown functions) */
     BinomialMemo binomial;
 } Stream;
@@ -58,6 +62,8 @@ void stream_free(Stream *stream);
 int stream_copy(Stream *dst, const Stream *src, Status *status);
 /* Puts dst where src stands. Both have one layout, and both are of RandomStates or neither is. */
 void stream_put(Stream *dst, const Stream *src);
+/* Whether both have the same words, each with pointers into its own memory. They have one layout, and are no RandomStates. */
+bool stream_stands_at(const Stream *a, const Stream *b);
 /* Copies the words between memory of one layout: snapshot, restore, write-back. */
 void stream_copy_words(const StreamLayout *layout, char *dst, const char *src);
 
@@ -88,8 +94,9 @@ typedef struct Dists {
     void *functions[N_DISTS][2];
     bool use_method[N_DISTS];
     bool no_fast[N_DISTS]; /* only through `functions` */
+    const struct Fast *fast; /* lent: what fast paths need (fast.h); NULL: there are none */
 #ifdef PYSCAN_TEST_BUILD
-    Spoil spoilt[N_DISTS]; /* last: tests hand over tables that end before it */
+    Spoil spoilt[N_DISTS];
 #endif
 } Dists;
 

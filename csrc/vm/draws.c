@@ -187,15 +187,24 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
 
 void arm_draw(Step *step, Stream *stream, const VmHost *host)
 {
-    if (step->quick == STEP_DRAW || step->quick == STEP_OTHER) {
+    const Dists *dists = &host->dists;
+    int dist = step->instr->fn, n_params = step->instr->n_src - 1;
+    bool is_drawn_here = dists_have_for(dists, stream, dist);
+
+    if (step->quick == STEP_OTHER) {
         return;
     }
-    step->function = host->dists.functions[step->instr->fn][0];
+    step->function = dists->functions[dist][0];
     step->bitgen = stream->bitgen;
     step->memo = &stream->binomial;
-    step->code = stream->gauss != NULL || !dists_have_for(&host->dists, stream, step->instr->fn) ? STEP_DRAW : step->quick;
+    step->fast = fast_one(dists, dist, stream);
+    step->tables = dists->fast;
+    step->fast_cells[0] = step->cells[0];
+    step->fast_cells[1] = step->cells[n_params > 1 ? 1 : 0];
+    step->fast_cells[2] = step->cells[n_params];
+    step->code = !is_drawn_here ? STEP_DRAW : step->fast != NULL ? STEP_FAST : step->quick;
 #ifdef PYSCAN_TEST_BUILD
-    if (host->dists.spoilt[step->instr->fn]) {
+    if (dists->spoilt[dist]) {
         step->code = STEP_DRAW; /* what is spoilt is in draw.c */
     }
 #endif

@@ -6,7 +6,7 @@
 #define PYSCAN_VM_FRAME_H
 
 #include "math/math.h"
-#include "random/draw.h"
+#include "random/fast.h"
 #include "vm/vm.h"
 
 /* One run of a program, loops included. */
@@ -39,6 +39,7 @@ typedef enum StepCode {
     STEP_QUICK_UNIFORM,
     STEP_QUICK_BINOMIAL,
     STEP_QUICK_BERNOULLI,
+    STEP_FAST, /* by a fast path of random/; when that draws nothing, as STEP_DRAW */
     STEP_DRAW,
     STEP_OTHER,
     STEP_END /* after the last step of a list */
@@ -53,6 +54,9 @@ typedef struct Step {
     void *function;               /* of an armed draw: NumPy's, and what it draws from */
     BitGen *bitgen;
     BinomialMemo *memo;
+    FastOne fast;
+    const Fast *tables;           /* of `fast`, and where the addresses of its operands are */
+    char **fast_cells[3];
     const int32_t *dst, *src;
     const Instr *instr;
 } Step;

@@ -1,7 +1,8 @@
 /* Single draws in the step loop, for the commonest shapes of distributions.
  *
  * Only parameters that are plainly right are drawn here, so that no check of random/ is made twice; all others, and
- * all refusals, go the long way through draw_one. That way and this call the same function of the running NumPy.
+ * all refusals, go the long way through draw_one. That way and this call the same function of the running NumPy, or are
+ * random/'s fast path, which gives the same.
  * Relies on: random. Relied on by: vm.c (the loop), frame.c (which instructions). */
 #ifndef PYSCAN_VM_QUICK_H
 #define PYSCAN_VM_QUICK_H
@@ -60,6 +61,13 @@ static inline void draw_UNIFORM(const Step *step)
 {
     store_double(step, 2, ((double (*)(BitGen *, double, double))step->function)(step->bitgen, quick_double(step, 0), quick_range(step)));
 }
+
+/* A fast path of random/ looks at the parameters itself, and draws or does nothing. */
+static inline bool is_quick_FAST(const Step *step)
+{
+    return step->fast(step->tables, step->bitgen, *step->fast_cells[2], *step->fast_cells[0], *step->fast_cells[1]);
+}
+static inline void draw_FAST(const Step *step) { (void)step; }
 
 static inline bool is_probability(double p) { return p >= 0 && p <= 1; }
 static inline bool is_quick_BINOMIAL(const Step *step) { return quick_int64(step, 0) >= 0 && is_probability(quick_double(step, 1)); }

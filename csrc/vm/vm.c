@@ -115,7 +115,7 @@ static int note_node(const Step *step, Run *run)
 #define UNREACHABLE_DEFAULT
 #endif
 
-/* A draw by NumPy's function where the parameters are plainly right, else by the long way. */
+/* A draw by NumPy's function, or by inlined code, where the parameters are plainly right; else by the long way. */
 #define QUICK(SHAPE)                        \
     if (!is_quick_##SHAPE(step)) {          \
         goto draw;                          \
@@ -166,6 +166,8 @@ static inline int run_pass(Frame *frame, const Step *step, Run *run)
             QUICK(BINOMIAL);
         case STEP_QUICK_BERNOULLI:
             QUICK(BERNOULLI);
+        case STEP_FAST:
+            QUICK(FAST);
         draw:
         case STEP_DRAW:
             if (run_draw_scalar(frame, step, run) < 0) {

@@ -16,7 +16,7 @@ ARROWS = {
     "graph": {"base", "ops"},
     "features": {"base", "ops", "graph"},
     "rewrite": {"base", "ops", "graph", "features"},
-    "random": {"base"},
+    "random": {"base", "math"},
     "math": {"base", "ops"},
     "program": {"base", "ops", "random"},
     "vm": {"base", "ops", "program", "random", "math"},

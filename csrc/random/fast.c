@@ -1,0 +1,288 @@
+/* Learning what fast paths need, single draws by them, and whether there is one.
+ *
+ * Relies on: fast_words.h, pcg64.h, fast.def, fast_kind.inc. Relied on by: draw.c, vm, bind. */
+#include "random/fast.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "random/fast_words.h"
+#include "random/pcg64.h"
+
+/* ---- reading a ziggurat ---- */
+
+/* The state of a counterfeit bit generator: a word of our choice, then others that end whatever loop they are asked in. */
+typedef struct Counterfeit {
+    uint64_t first, next;
+    int n_words; /* given so far */
+} Counterfeit;
+
+static uint64_t give_word(void *state)
+{
+    Counterfeit *self = state;
+    uint64_t z = (self->next += 0x9E3779B97F4A7C15u); /* Steele, Lea and Flood's splitmix */
+
+    if (self->n_words++ == 0) {
+        return self->first;
+    }
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* A word that is not asked for as a whole one counts twice: then the known form does not hold. */
+static uint32_t give_half(void *state)
+{
+    ((Counterfeit *)state)->n_words++;
+    return (uint32_t)give_word(state);
+}
+
+static double give_double(void *state)
+{
+    ((Counterfeit *)state)->n_words++;
+    return (double)(give_word(state) >> 11) * 0x1p-53;
+}
+
+/* What a distribution's function makes of a word: false when it asks for a second one. */
+typedef struct Reader Reader;
+struct Reader {
+    double (*draw)(const Reader *self, BitGen *bitgen);
+    void *function;
+    uint64_t (*word)(uint64_t index, uint64_t whole); /* the word of that index and whole number */
+    uint64_t n_wholes;                                /* whole numbers are below this */
+    bool (*make)(const Layer *table, uint64_t word, double *x);
+};
+
+static bool read_word(const Reader *reader, uint64_t word, double *x)
+{
+    Counterfeit state = {.first = word, .next = word};
+    BitGen bitgen = {&state, give_word, give_half, give_double, give_word};
+
+    *x = reader->draw(reader, &bitgen);
+    return state.n_words == 1;
+}
+
+/* The first whole number that is refused, by bisection; they are refused from one on. */
+static uint64_t find_limit(const Reader *reader, uint64_t index)
+{
+    uint64_t good = 0, refused = reader->n_wholes;
+    double x;
+
+    if (!read_word(reader, reader->word(index, 0), &x)) {
+        return 0;
+    }
+    while (refused - good > 1) {
+        uint64_t middle = good + (refused - good) / 2;
+
+        if (read_word(reader, reader->word(index, middle), &x)) {
+            good = middle;
+        } else {
+            refused = middle;
+        }
+    }
+    return refused;
+}
+
+/* Whether the table gives what the function gives, on words all over, of which most are good. */
+static bool is_learned(const Reader *reader, const Layer *table)
+{
+    Counterfeit words = {.n_words = 1};
+    int n_good = 0;
+
+    for (int i = 0; i < 4096; i++) {
+        uint64_t word = give_word(&words);
+        double theirs, ours;
+        bool is_good = read_word(reader, word, &theirs);
+
+        if (reader->make(table, word, &ours) != is_good || (is_good && memcmp(&ours, &theirs, sizeof ours) != 0)) {
+            return false;
+        }
+        n_good += is_good;
+    }
+    return n_good > 2048;
+}
+
+static bool learn_table(const Reader *reader, Layer *table)
+{
+    for (uint64_t index = 0; index < 256; index++) {
+        table[index].limit = find_limit(reader, index);
+        table[index].width = 0.0;
+        if (table[index].limit > 1) {
+            (void)read_word(reader, reader->word(index, 1), &table[index].width);
+        }
+    }
+    return is_learned(reader, table);
+}
+
+static uint64_t word_NORMAL(uint64_t index, uint64_t whole) { return index | whole << 9; }
+static uint64_t word_EXPONENTIAL(uint64_t index, uint64_t whole) { return index << 3 | whole << 11; }
+
+static double draw_standard_normal(const Reader *self, BitGen *bitgen)
+{
+    return ((double (*)(BitGen *, double, double))self->function)(bitgen, -0.0, 1.0); /* -0.0 + x keeps a zero's sign */
+}
+
+static double draw_standard_exponential(const Reader *self, BitGen *bitgen)
+{
+    return ((double (*)(BitGen *, double))self->function)(bitgen, 1.0);
+}
+
+void fast_learn(Fast *fast, void *normal, void *exponential)
+{
+    const Reader normal_reader = {draw_standard_normal, normal, word_NORMAL, (uint64_t)1 << 52, make_NORMAL};
+    const Reader exponential_reader = {draw_standard_exponential, exponential, word_EXPONENTIAL, (uint64_t)1 << 53, make_EXPONENTIAL};
+
+    fast->has_normal = normal != NULL && learn_table(&normal_reader, fast->normal);
+    fast->has_exponential = exponential != NULL && learn_table(&exponential_reader, fast->exponential);
+}
+
+/* ---- single draws ---- */
+
+/* `value` of low and high, by whatever draws halves and wholes. */
+#define DRAW_INTEGER(next_half, next_whole)                                                 \
+    {                                                                                       \
+        const uint64_t n_values = high - low;                                               \
+                                                                                            \
+        if (n_values <= most_half_values) {                                                 \
+            uint64_t product = (next_half) * n_values;                                      \
+                                                                                            \
+            if (UNLIKELY((uint32_t)product < n_values)) {                                   \
+                const uint64_t n_refused = find_refused_halves(n_values);                   \
+                                                                                            \
+                while ((uint32_t)product < n_refused) {                                     \
+                    product = (next_half) * n_values;                                       \
+                }                                                                           \
+            }                                                                               \
+            value = low + (product >> 32);                                                  \
+        } else {                                                                            \
+            uint64_t low_half, high_half = multiply_wholes(next_whole, n_values, &low_half);\
+                                                                                            \
+            if (UNLIKELY(low_half < n_values)) {                                            \
+                const uint64_t n_refused = find_refused_wholes(n_values);                   \
+                                                                                            \
+                while (low_half < n_refused) {                                              \
+                    high_half = multiply_wholes(next_whole, n_values, &low_half);           \
+                }                                                                           \
+            }                                                                               \
+            value = low + high_half;                                                        \
+        }                                                                                   \
+    }
+
+#ifdef RANDOM_HAS_PCG64
+
+#define KIND(name) of_pcg64_##name
+#define MULTIPLIER MULTIPLIER_pcg64
+#define WORD(state, increment) pcg64_word(pcg64_lane(state, increment))
+#include "random/fast_kind.inc"
+#undef KIND
+#undef MULTIPLIER
+#undef WORD
+
+#define KIND(name) of_pcg64dxsm_##name
+#define MULTIPLIER MULTIPLIER_pcg64dxsm
+#define WORD(state, increment) pcg64dxsm_word(pcg64dxsm_lane(state, increment))
+#include "random/fast_kind.inc"
+
+/* ---- kinds ---- */
+
+/* Whether the words begin with a head that points to the 128-bit numbers among them. */
+static bool has_head(const char *words, const StreamLayout *layout)
+{
+    PcgHead head;
+    size_t at;
+
+    if (layout->n_pointers != 1 || layout->pointers[0] != offsetof(PcgHead, words) || layout->n_bytes < sizeof head + PCG_WORDS_BYTES) {
+        return false;
+    }
+    memcpy(&head, words, sizeof head);
+    at = (size_t)((const char *)head.words - words);
+    return at >= sizeof head && at <= layout->n_bytes - PCG_WORDS_BYTES && at % sizeof(uint64_t) == 0;
+}
+
+typedef bool (*DrawsAlike)(BitGen *called, PcgHead *head);
+
+/* Whether draws inline give the same numbers and leave the same words as draws of the bit generator. */
+static bool is_kind(DrawsAlike draws_alike, Stream *called, Stream *inlined, const Stream *original)
+{
+    Status status;
+    bool is_alike;
+
+    status_clear(&status);
+    if (stream_copy(called, original, &status) < 0 || stream_copy(inlined, original, &status) < 0) {
+        return false;
+    }
+    is_alike = draws_alike(called->bitgen, inlined->bitgen->state);
+    return is_alike && stream_stands_at(called, inlined);
+}
+
+StreamKind fast_find_kind(const BitGen *bitgen, const StreamLayout *layout)
+{
+    static const DrawsAlike draws_alike[N_STREAM_KINDS] = {NULL, of_pcg64_draws_alike, of_pcg64dxsm_draws_alike};
+    BitGen own = *bitgen;
+    const Stream original = {.bitgen = &own, .layout = layout};
+    Stream *called = stream_new(), *inlined = stream_new();
+    StreamKind found = STREAM_CALLED;
+
+    if (called != NULL && inlined != NULL && has_head(bitgen->state, layout)) {
+        for (int kind = STREAM_CALLED + 1; kind < N_STREAM_KINDS; kind++) {
+            if (is_kind(draws_alike[kind], called, inlined, &original)) {
+                found = (StreamKind)kind;
+            }
+        }
+    }
+    stream_free(called);
+    stream_free(inlined);
+    return found;
+}
+
+#else /* no arithmetic of 128 bits: all are called */
+
+StreamKind fast_find_kind(const BitGen *bitgen, const StreamLayout *layout) { return STREAM_CALLED; }
+
+#endif
+
+/* ---- the choice ---- */
+
+bool fast_is_there(int dist)
+{
+    static const bool is_there[N_DISTS] = {
+#define FAST(NAME, ...) [DIST_##NAME] = true,
+#include "random/fast.def"
+#undef FAST
+    };
+
+    return is_there[dist];
+}
+
+bool fast_may(const Dists *dists, int dist)
+{
+    const Fast *fast = dists->fast;
+
+    if (fast == NULL || dists->no_fast[dist]) {
+        return false;
+    }
+    switch (dist) {
+#define NEEDS_NORMAL fast->has_normal
+#define NEEDS_EXPONENTIAL fast->has_exponential
+#define NEEDS_DOUBLE true
+#define NEEDS_INTEGERS true
+#define FAST(NAME, words, ...) \
+    case DIST_##NAME:          \
+        return NEEDS_##words;
+#include "random/fast.def"
+#undef FAST
+    default:
+        return false;
+    }
+}
+
+FastOne fast_one(const Dists *dists, int dist, const Stream *stream)
+{
+#ifdef RANDOM_HAS_PCG64
+    static const FastOne *const ones[N_STREAM_KINDS] = {NULL, of_pcg64_ones, of_pcg64dxsm_ones};
+
+    return fast_may(dists, dist) && ones[stream->kind] != NULL ? ones[stream->kind][dist] : NULL;
+#else
+    return NULL;
+#endif
+}

@@ -1,0 +1,47 @@
+/* Fast paths: the commonest distributions drawn by inlined code, with the numbers and the states of NumPy's functions.
+ *
+ * They are exact because they are made from the NumPy that runs: the ziggurats' tables are read out of its functions, and
+ * whatever the fast path does not decide is left to these functions, with the state put back. What is assumed (the layout
+ * of states, which bits of a word mean what, the expressions of fast.def) is compared: fast_find_kind, fast_learn and the
+ * first use of a distribution. Relies on: stream.h, steps.h, fast.def. Relied on by: draw.c, vm, bind. */
+#ifndef PYSCAN_RANDOM_FAST_H
+#define PYSCAN_RANDOM_FAST_H
+
+#include "random/steps.h"
+
+/* An index of a ziggurat: a word of that index whose whole number is below `limit` gives that number times `width`, and no
+ * further word is drawn. */
+typedef struct Layer {
+    double width;
+    uint64_t limit; /* 0: never */
+} Layer;
+
+/* Read-only once they were learned. */
+typedef struct Fast {
+    bool has_normal, has_exponential;
+    Layer normal[256], exponential[256];
+} Fast;
+
+/* Reads the tables out of NumPy's functions of the normal and of the exponential distribution (NULL: none). What does not
+ * behave as a ziggurat of the known form has no table. */
+void fast_learn(Fast *fast, void *normal, void *exponential);
+
+/* The kind of a bit generator, a live one of that layout: found by comparing draws and the words afterwards. It is left as it was. */
+StreamKind fast_find_kind(const BitGen *bitgen, const StreamLayout *layout);
+
+/* One draw, as draw_one's; false, and nothing happened, where the parameters are not plain or NumPy's function must draw.
+ * at_b is where the second parameter is, or the first one once more. */
+typedef bool (*FastOne)(const Fast *fast, const BitGen *bitgen, char *dst, const char *at_a, const char *at_b);
+/* n draws from parameters that do not move, two addresses at least; false, and nothing happened, where they are not plain.
+ * `step` draws what is left to NumPy. */
+typedef bool (*FastFill)(const Fast *fast, StreamKind kind, const DrawSource *source, DrawStep step, const char *const *params, char *out, int64_t n);
+
+/* Whether fast.def has the distribution. */
+bool fast_is_there(int dist);
+/* The same, and it may be used. */
+bool fast_may(const Dists *dists, int dist);
+/* NULL: there is none, or none for the stream's kind. */
+FastOne fast_one(const Dists *dists, int dist, const Stream *stream);
+FastFill fast_fill(const Dists *dists, int dist);
+
+#endif

@@ -1,0 +1,338 @@
+/* Filled draws by fast paths: tiles of words, then what is made of them.
+ *
+ * Words are drawn ahead for PCG64 and PCG64DXSM, never more than will be used: every number that is still to be drawn takes
+ * one word at least (of bounded integers, half a word). A word that the ziggurat refuses goes to NumPy's function with those
+ * behind it, through a counterfeit bit generator that hands them out. So no state is ever put back. All other bit generators
+ * are called for each word, as NumPy's own fills do.
+ * Relies on: fast_words.h, words.h, fast.def. Relied on by: draw.c. */
+#include "random/fast_words.h"
+#include "random/words.h"
+
+enum { TILE = 256 };
+
+static const int64_t no_strides[DRAW_MAX_PARAMS] = {0};
+
+/* Words that were drawn and not yet used, and the bit generator that they are of. */
+typedef struct Ahead {
+    BitGen *real;
+    const uint64_t *next, *end;
+    uint64_t words[TILE];
+} Ahead;
+
+static uint64_t give_word(void *state)
+{
+    Ahead *ahead = state;
+
+    return ahead->next < ahead->end ? *ahead->next++ : ahead->real->next_uint64(ahead->real->state);
+}
+
+/* Only PCG's words are ahead when a double is asked for: a word that was refused is asked for as it is (fast_learn). */
+static double give_double(void *state)
+{
+    Ahead *ahead = state;
+    double x;
+
+    if (ahead->next == ahead->end) {
+        return ahead->real->next_double(ahead->real->state);
+    }
+    (void)make_DOUBLE(NULL, *ahead->next++, &x);
+    return x;
+}
+
+/* The ziggurats' functions ask for no half words; were one to, the first use would find that numbers differ. */
+static uint32_t give_half(void *state)
+{
+    Ahead *ahead = state;
+
+    return ahead->real->next_uint32(ahead->real->state);
+}
+
+/* Where NumPy's function has drawn in a tile, and what. */
+typedef struct Left {
+    int n;
+    int16_t at[TILE];
+    double values[TILE];
+} Left;
+
+/* What a fill of doubles works with. */
+typedef struct Job {
+    const Layer *table;
+    StreamKind kind;
+    const DrawSource *source;
+    DrawStep step;
+    const char *const *params;
+    double a, b;
+    Left *left; /* NULL: not asked for */
+} Job;
+
+/* NumPy's function draws from the words that are ahead on, the first of which was refused. The steps of fast.def's rows
+ * cannot fail. */
+static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
+{
+    BitGen counterfeit = {ahead, give_word, give_half, give_double, give_word};
+    DrawSource source = *job->source;
+
+    source.bitgen = &counterfeit;
+    (void)job->step(&source, job->params, no_strides, (char *)&out[i], 1);
+    if (job->left != NULL) {
+        job->left->at[job->left->n] = (int16_t)i;
+        job->left->values[job->left->n++] = out[i];
+    }
+}
+
+#ifdef RANDOM_HAS_PCG64
+#define DRAW_AHEAD(n) words_draw(job->kind, ahead.real->state, ahead.words, n)
+#else
+#define DRAW_AHEAD(n) ((void)(n)) /* no stream is of such a kind */
+#endif
+
+/* n numbers of a row from words drawn ahead, before values that call the C library. */
+#define PASS_AHEAD(NAME, WORDS)                                                                     \
+    static void pass_ahead_##NAME(const Job *job, double *out, int64_t n)                           \
+    {                                                                                               \
+        Ahead ahead = {.real = job->source->bitgen, .next = ahead.words, .end = ahead.words};       \
+        const Layer *table = job->table;                                                            \
+        const double a = job->a, b = job->b;                                                        \
+        int64_t i = 0;                                                                              \
+                                                                                                    \
+        while (i < n) {                                                                             \
+            int64_t n_words = ahead.end - ahead.next, j = 0;                                        \
+                                                                                                    \
+            if (n_words == 0) {                                                                     \
+                n_words = n - i < TILE ? n - i : TILE;                                              \
+                DRAW_AHEAD(n_words);                                                                \
+                ahead.next = ahead.words;                                                           \
+                ahead.end = ahead.words + n_words;                                                  \
+            }                                                                                       \
+            for (; j < n_words; j++) {                                                              \
+                double x;                                                                           \
+                bool is_good = make_##WORDS(table, ahead.next[j], &x);                              \
+                                                                                                    \
+                out[i + j] = straight_##NAME(x, a, b);                                              \
+                if (UNLIKELY(!is_good)) {                                                           \
+                    break;                                                                          \
+                }                                                                                   \
+            }                                                                                       \
+            i += j;                                                                                 \
+            ahead.next += j;                                                                        \
+            if (j < n_words) {                                                                      \
+                draw_left(job, &ahead, out, i++);                                                   \
+            }                                                                                       \
+        }                                                                                           \
+    }
+
+/* The same from words that are called for. */
+#define PASS_CALLED_WORDS(NAME, WORDS)                                                              \
+    static void pass_called_##NAME(const Job *job, double *out, int64_t n)                          \
+    {                                                                                               \
+        Ahead ahead = {.real = job->source->bitgen};                                                \
+        uint64_t (*next)(void *) = ahead.real->next_uint64;                                         \
+        void *state = ahead.real->state;                                                            \
+        const Layer *table = job->table;                                                            \
+        const double a = job->a, b = job->b;                                                        \
+                                                                                                    \
+        for (int64_t i = 0; i < n; i++) {                                                           \
+            uint64_t word = next(state);                                                            \
+            double x;                                                                               \
+                                                                                                    \
+            if (UNLIKELY(!make_##WORDS(table, word, &x))) {                                         \
+                ahead.words[0] = word;                                                              \
+                ahead.next = ahead.words;                                                           \
+                ahead.end = ahead.words + 1;                                                        \
+                draw_left(job, &ahead, out, i);                                                     \
+            } else {                                                                                \
+                out[i] = straight_##NAME(x, a, b);                                                  \
+            }                                                                                       \
+        }                                                                                           \
+    }
+
+#define PASS_CALLED_DOUBLES(NAME)                                                                   \
+    static void pass_called_##NAME(const Job *job, double *out, int64_t n)                          \
+    {                                                                                               \
+        double (*next)(void *) = job->source->bitgen->next_double;                                  \
+        void *state = job->source->bitgen->state;                                                   \
+        const double a = job->a, b = job->b;                                                        \
+                                                                                                    \
+        for (int64_t i = 0; i < n; i++) {                                                           \
+            out[i] = straight_##NAME(next(state), a, b);                                            \
+        }                                                                                           \
+    }
+
+#define PASS_STRAIGHT(NAME) pass(&job, to, n);
+
+/* A tile at a time: first the words, then the values of them, then what NumPy's function drew back in its place. */
+#define PASS_CALLS(NAME)                                                                            \
+    for (int64_t n_tile; n > 0; n -= n_tile, to += n_tile) {                                        \
+        Left left;                                                                                  \
+                                                                                                    \
+        n_tile = n < TILE ? n : TILE;                                                               \
+        left.n = 0;                                                                                 \
+        job.left = &left;                                                                           \
+        pass(&job, to, n_tile);                                                                     \
+        for (int64_t i = 0; i < n_tile; i++) {                                                      \
+            to[i] = value_##NAME(to[i], job.a, job.b);                                              \
+        }                                                                                           \
+        for (int i = 0; i < left.n; i++) {                                                          \
+            to[left.at[i]] = left.values[i];                                                        \
+        }                                                                                           \
+    }
+
+#define FILL_DOUBLES(NAME, WORDS, form)                                                             \
+    PASS_AHEAD(NAME, WORDS)                                                                         \
+    static bool fill_##NAME(const Fast *fast, StreamKind kind, const DrawSource *source, DrawStep step,     \
+                            const char *const *params, char *out, int64_t n)                        \
+    {                                                                                               \
+        Job job = {table_##WORDS(fast), kind, source, step, params, read_double(params[0]), read_double(params[1]), NULL}; \
+        void (*pass)(const Job *, double *, int64_t) = kind == STREAM_CALLED ? pass_called_##NAME : pass_ahead_##NAME;    \
+        double *to = (double *)(void *)out;                                                         \
+                                                                                                    \
+        if (!is_plain_##NAME(job.a, job.b)) {                                                       \
+            return false;                                                                           \
+        }                                                                                           \
+        PASS_##form(NAME)                                                                           \
+        return true;                                                                                \
+    }
+
+#define FILL_NORMAL(NAME, form) PASS_CALLED_WORDS(NAME, NORMAL) FILL_DOUBLES(NAME, NORMAL, form)
+#define FILL_EXPONENTIAL(NAME, form) PASS_CALLED_WORDS(NAME, EXPONENTIAL) FILL_DOUBLES(NAME, EXPONENTIAL, form)
+#define FILL_DOUBLE(NAME, form) PASS_CALLED_DOUBLES(NAME) FILL_DOUBLES(NAME, DOUBLE, form)
+
+/* ---- bounded integers ----
+ * A refused word only means the next one. So every value is written, and the place moves on if its word was good: no branch
+ * depends on the words. */
+
+static void fill_called_halves(const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
+{
+    const uint64_t n_refused = find_refused_halves(n_values);
+
+    for (int64_t i = 0; i < n;) {
+        uint64_t product = bitgen->next_uint32(bitgen->state) * n_values;
+
+        out[i] = low + (product >> 32);
+        i += (uint32_t)product >= n_refused;
+    }
+}
+
+static void fill_called_wholes(const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
+{
+    const uint64_t n_refused = find_refused_wholes(n_values);
+
+    for (int64_t i = 0; i < n;) {
+        uint64_t low_half;
+
+        out[i] = low + multiply_wholes(bitgen->next_uint64(bitgen->state), n_values, &low_half);
+        i += low_half >= n_refused;
+    }
+}
+
+#ifdef RANDOM_HAS_PCG64
+
+/* Returns how many were filled: all but what a half word must be taken from a word for. The half that the last word would
+ * have left over is the one that was used last, as if half words had been asked for. */
+static int64_t fill_ahead_halves(StreamKind kind, PcgHead *head, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
+{
+    const uint64_t n_refused = find_refused_halves(n_values);
+    uint64_t words[TILE];
+    int64_t i = 0;
+
+    while (n - i >= 2) {
+        int64_t n_words = (n - i) / 2 < TILE ? (n - i) / 2 : TILE;
+
+        words_draw(kind, head, words, n_words);
+        for (int64_t j = 0; j < n_words; j++) {
+            uint64_t first = (uint32_t)words[j] * n_values, second = (words[j] >> 32) * n_values;
+
+            out[i] = low + (first >> 32);
+            i += (uint32_t)first >= n_refused;
+            out[i] = low + (second >> 32);
+            i += (uint32_t)second >= n_refused;
+        }
+        head->half = (uint32_t)(words[n_words - 1] >> 32);
+    }
+    return i;
+}
+
+static void fill_ahead_wholes(StreamKind kind, PcgHead *head, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
+{
+    const uint64_t n_refused = find_refused_wholes(n_values);
+    uint64_t words[TILE];
+
+    for (int64_t i = 0; i < n;) {
+        int64_t n_words = n - i < TILE ? n - i : TILE;
+
+        words_draw(kind, head, words, n_words);
+        for (int64_t j = 0; j < n_words; j++) {
+            uint64_t low_half;
+
+            out[i] = low + multiply_wholes(words[j], n_values, &low_half);
+            i += low_half >= n_refused;
+        }
+    }
+}
+
+static void fill_halves(StreamKind kind, const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
+{
+    PcgHead *head = bitgen->state;
+
+    if (kind != STREAM_CALLED) {
+        while (n > 0 && head->has_half) { /* until a number has taken it */
+            fill_called_halves(bitgen, low, n_values, out++, 1);
+            n--;
+        }
+        if (n > 1) {
+            int64_t n_filled = fill_ahead_halves(kind, head, low, n_values, out, n);
+
+            out += n_filled;
+            n -= n_filled;
+        }
+    }
+    fill_called_halves(bitgen, low, n_values, out, n);
+}
+
+static void fill_wholes(StreamKind kind, const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
+{
+    if (kind != STREAM_CALLED) {
+        fill_ahead_wholes(kind, bitgen->state, low, n_values, out, n);
+    } else {
+        fill_called_wholes(bitgen, low, n_values, out, n);
+    }
+}
+
+#else
+#define fill_halves(kind, bitgen, ...) fill_called_halves(bitgen, __VA_ARGS__)
+#define fill_wholes(kind, bitgen, ...) fill_called_wholes(bitgen, __VA_ARGS__)
+#endif
+
+#define FILL_INTEGERS(NAME, form)                                                                   \
+    static bool fill_##NAME(const Fast *fast, StreamKind kind, const DrawSource *source, DrawStep step,     \
+                            const char *const *params, char *out, int64_t n)                        \
+    {                                                                                               \
+        const uint64_t low = read_uint64(params[0]), high = read_uint64(params[1]);                 \
+                                                                                                    \
+        if (!are_bounds_plain(low, high)) {                                                         \
+            return false;                                                                           \
+        }                                                                                           \
+        if (high - low <= most_half_values) {                                                       \
+            fill_halves(kind, source->bitgen, low, high - low, (uint64_t *)(void *)out, n);         \
+        } else {                                                                                    \
+            fill_wholes(kind, source->bitgen, low, high - low, (uint64_t *)(void *)out, n);         \
+        }                                                                                           \
+        return true;                                                                                \
+    }
+
+/* ---- the table ---- */
+
+#define FAST(NAME, words, form, ...) FILL_##words(NAME, form)
+#include "random/fast.def"
+#undef FAST
+
+FastFill fast_fill(const Dists *dists, int dist)
+{
+    static const FastFill fills[N_DISTS] = {
+#define FAST(NAME, ...) [DIST_##NAME] = fill_##NAME,
+#include "random/fast.def"
+#undef FAST
+    };
+
+    return fast_may(dists, dist) ? fills[dist] : NULL;
+}

@@ -1,0 +1,109 @@
+/* What a word means, and what fast.def makes of it: for single draws and for filled ones.
+ *
+ * Relies on: fast.h, fast.def. Relied on by: fast.c, fast_fill.c. */
+#ifndef PYSCAN_RANDOM_FAST_WORDS_H
+#define PYSCAN_RANDOM_FAST_WORDS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "random/fast.h"
+
+#if defined(__GNUC__)
+#define ALWAYS_INLINE __attribute__((always_inline)) inline
+#define UNLIKELY(condition) __builtin_expect(condition, 0)
+#else
+#define ALWAYS_INLINE inline
+#define UNLIKELY(condition) (condition)
+#endif
+
+static ALWAYS_INLINE double read_double(const char *at)
+{
+    double x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+static ALWAYS_INLINE uint64_t read_uint64(const char *at)
+{
+    uint64_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+/* Bits 0 to 7: the index; 8: the sign; 9 to 60: the whole number. */
+static ALWAYS_INLINE bool make_NORMAL(const Layer *table, uint64_t word, double *x)
+{
+    const Layer *layer = &table[word & 0xFF];
+    uint64_t whole = word << 3 >> 12, bits;
+    double size = (double)(int64_t)whole * layer->width;
+
+    memcpy(&bits, &size, sizeof bits);
+    bits ^= word << 55 & (uint64_t)1 << 63;
+    memcpy(x, &bits, sizeof bits);
+    return whole < layer->limit;
+}
+
+/* Bits 3 to 10: the index; 11 to 63: the whole number. */
+static ALWAYS_INLINE bool make_EXPONENTIAL(const Layer *table, uint64_t word, double *x)
+{
+    const Layer *layer = &table[word >> 3 & 0xFF];
+    uint64_t whole = word >> 11;
+
+    *x = (double)(int64_t)whole * layer->width;
+    return whole < layer->limit;
+}
+
+static ALWAYS_INLINE bool make_DOUBLE(const Layer *table, uint64_t word, double *x)
+{
+    *x = (double)(int64_t)(word >> 11) * 0x1p-53;
+    return true;
+}
+
+/* Which table the words need. */
+static ALWAYS_INLINE const Layer *table_NORMAL(const Fast *fast) { return fast->normal; }
+static ALWAYS_INLINE const Layer *table_EXPONENTIAL(const Fast *fast) { return fast->exponential; }
+static ALWAYS_INLINE const Layer *table_DOUBLE(const Fast *fast) { return NULL; }
+
+/* Above 0 and finite. */
+static ALWAYS_INLINE bool is_positive(double x) { return x > 0.0 && x <= 0x1.fffffffffffffp1023; }
+
+/* Of a row: value_NAME; is_plain_NAME; straight_NAME, which a fill computes with the word (CALLS: x itself). */
+#define FAST_STRAIGHT(x, value) (value)
+#define FAST_CALLS(x, value) (x)
+#define FAST(NAME, words, form, is_plain, value, doc)                                                           \
+    static ALWAYS_INLINE double value_##NAME(double x, double a, double b) { return value; }                    \
+    static ALWAYS_INLINE double straight_##NAME(double x, double a, double b) { return FAST_##form(x, value); } \
+    static ALWAYS_INLINE bool is_plain_##NAME(double a, double b) { return is_plain; }
+#include "random/fast.def"
+#undef FAST
+
+/* Bounded integers, by Lemire's multiplication ("Fast random integer generation in an interval", 2019): a word times the
+ * number of values has the value in its upper half, unless the lower half is below 2^bits modulo that number. Up to 2^32
+ * values take half words, of which a state keeps the second. */
+static const uint64_t most_half_values = (uint64_t)1 << 32;
+
+static ALWAYS_INLINE uint64_t find_refused_halves(uint64_t n_values) { return (((uint64_t)1 << 32) - n_values) % n_values; }
+static ALWAYS_INLINE uint64_t find_refused_wholes(uint64_t n_values) { return (0 - n_values) % n_values; }
+
+/* Whether a pair of bounds has more than one value; where there is one, no word is drawn. */
+static ALWAYS_INLINE bool are_bounds_plain(uint64_t low, uint64_t high) { return (int64_t)low < (int64_t)high && high - low > 1; }
+
+/* The high half of a product of 64 bits; *low_half is the other. */
+static ALWAYS_INLINE uint64_t multiply_wholes(uint64_t x, uint64_t y, uint64_t *low_half)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ const unsigned __int128 product = (unsigned __int128)x * y;
+
+    *low_half = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+#else
+    const uint64_t mask = 0xFFFFFFFF, bottom = (x & mask) * (y & mask), middle = (x >> 32) * (y & mask) + (bottom >> 32);
+    const uint64_t other = (x & mask) * (y >> 32) + (middle & mask);
+
+    *low_half = other << 32 | (bottom & mask);
+    return (x >> 32) * (y >> 32) + (middle >> 32) + (other >> 32);
+#endif
+}
+
+#endif

@@ -1,0 +1,128 @@
+"""Nanoseconds a draw, in C: pyscan's fill against NumPy's, on each bit generator: `python tests/bench/bench_random.py [DISTRIBUTION...]`.
+
+Builds csrc/random with the package's optimisation into a library of its own (random_timer.c), hands it the running NumPy's
+functions, and races in turns of 10,000 draws; the figures are the least of many turns. NumPy's side is its own fill where it
+has one, else a loop in C over its function. The last columns are of a compiled scan that draws one number a step.
+Prints a table in Markdown with the versions and the machine. Only ratios can be compared.
+"""
+import ctypes
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import pyscan  # noqa: E402
+from pyscan import _core, selfcheck  # noqa: E402
+from tests.parity.drawing import make_draw  # noqa: E402
+
+ROWS = {row["name"]: row for row in _core.dists()}
+BIT_GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64]
+NUMPY = ctypes.CDLL(np.random._generator.__file__)
+N = 10_000
+
+# What is raced besides the first regime of each distribution: (label, distribution, parameters).
+CASES = [
+    ("integers, 2^31 + 1 values", "integers", (0, 2**31 + 1)), ("integers, 2^32 values", "integers", (0, 2**32)),
+    ("integers, 2^40 values", "integers", (0, 2**40)), ("integers, 2^63 + 1 values", "integers", (-2**62, 2**62 + 1)),
+]
+# NumPy's own fills: (shape, symbol).
+FILLS = {"normal": ("FILL", "random_standard_normal_fill"), "exponential": ("FILL", "random_standard_exponential_fill"),
+         "uniform": ("FILL", "random_standard_uniform_fill"), "integers": ("FILL_BOUNDED", "random_bounded_uint64_fill")}
+# What a fill may take of NumPy's time on PCG64 and PCG64DXSM; on others, and for other distributions, 1.05.
+BARS = {"normal": 0.6, "exponential": 0.6, "integers": 0.6, "uniform": 0.7}
+OTHER_BAR, STEP_BAR = 1.05, 1.5
+
+
+class Race(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("shape", ctypes.c_char_p), ("ours", ctypes.c_void_p), ("theirs", ctypes.c_void_p),
+                ("bitgen", ctypes.c_void_p), ("n_bytes", ctypes.c_int64), ("n_pointers", ctypes.c_int64),
+                ("a", ctypes.c_double), ("b", ctypes.c_double), ("p", ctypes.c_int64), ("q", ctypes.c_int64)]
+
+
+def address(symbol):
+    try:
+        return ctypes.cast(getattr(NUMPY, symbol), ctypes.c_void_p).value
+    except AttributeError:
+        return None
+
+
+def build_timer(folder):
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc")
+    flags = ["-std=gnu11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing"]
+    sources = [*sorted(ROOT.glob("csrc/random/*.c")), *sorted(ROOT.glob("csrc/base/*.c")), ROOT / "csrc" / "math" / "level.c", ROOT / "tests" / "bench" / "random_timer.c"]
+    library = pathlib.Path(folder) / "timer.so"
+    subprocess.run([compiler, *flags, "-I", ROOT / "csrc", *sources, "-o", library, "-lm"], check=True)
+    timer = ctypes.CDLL(str(library))
+    timer.timer_race.argtypes = [ctypes.POINTER(Race), ctypes.c_int64, ctypes.c_int, ctypes.POINTER(ctypes.c_double)]
+    timer.timer_start.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
+    if timer.timer_start(os.environ.get("PYSCAN_CPU", "").encode() or None, address("random_normal"), address("random_exponential")) != 0:
+        raise ValueError("PYSCAN_CPU names no level of this CPU")
+    return timer
+
+
+def race(timer, name, params, bit_generator, n_rounds):
+    """Nanoseconds a draw: ours, NumPy's; or None where that cannot be raced."""
+    row = ROWS[name]
+    shape, symbol = FILLS.get(name, (None, row["symbols"][0]))
+    if "v" in row["kinds"] or address(row["symbols"][0]) is None or address(symbol) is None:
+        return None
+    interface = bit_generator.ctypes
+    doubles, integers = [0.0, 1.0], [0, 1]
+    for i, (kind, param) in enumerate(zip(row["kinds"], params)):
+        (integers if kind == "l" else doubles)[i] = param
+    is_pcg = type(bit_generator).__name__.startswith("PCG64")
+    task = Race(name.encode(), shape and shape.encode(), address(row["symbols"][0]), address(symbol), interface.bit_generator.value,
+                type(bit_generator).__basicsize__ - (interface.state_address - id(bit_generator)), int(is_pcg), *doubles, *integers)
+    least = (ctypes.c_double * 2)()
+    return tuple(least) if timer.timer_race(ctypes.byref(task), N, n_rounds, least) == 0 else None
+
+
+def time_step(name, params, make):
+    """Nanoseconds a step of a scan that draws one number."""
+    rng = pyscan.shared(np.random.Generator(make(1)), borrow=True)
+    n_steps = 100_000
+
+    def step():
+        draw, next_rng = make_draw(name, rng, None, params)
+        return draw, {rng: next_rng}
+    path, updates = pyscan.scan(step, n_steps=n_steps)
+    function = pyscan.function([], path, updates=updates)
+    best = float("inf")
+    for _ in range(30):
+        start = time.perf_counter()
+        function()
+        best = min(best, time.perf_counter() - start)
+    return best / n_steps * 1e9
+
+
+def main(names):
+    pyscan.show_versions()
+    print("\n| draws | bit generator | pyscan, ns | NumPy, ns | ratio | bar | | scan, ns a step | scan ÷ fill | bar | |\n" + "|---" * 11 + "|")
+    cases = [(name, name, tuple(value.item() for value in selfcheck.read_regimes(row)[0])) for name, row in ROWS.items()
+             if "v" not in row["kinds"]] + CASES
+    with tempfile.TemporaryDirectory() as folder:
+        timer = build_timer(folder)
+        for label, name, params in cases:
+            if names and name not in names:
+                continue
+            for make in BIT_GENERATORS:
+                figures = race(timer, name, params, make(1), 300)
+                if figures is None:
+                    continue
+                ours, theirs = figures
+                bar = BARS.get(name, OTHER_BAR) if make.__name__.startswith("PCG64") else OTHER_BAR
+                step = time_step(name, params, make)
+                print(f"| {label} | {make.__name__} | {ours:.2f} | {theirs:.2f} | {ours / theirs:.2f} | {bar} | {'' if ours <= bar * theirs else 'missed'} "
+                      f"| {step:.2f} | {step / ours:.2f} | {STEP_BAR} | {'' if step <= STEP_BAR * ours else 'missed'} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
