@@ -592,13 +592,13 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     ('a part of the random variables',
      'pyscan.tensor.random.RandomStream has the distributions that are there, and pyscan._core.dists() lists them.', {
         "tensor.random":
-            "betabinom invgamma "
+            ""
             "randint "
             "",
         "tensor.random.basic":
-            "BetaBinomialRV InvGammaRV "
+            ""
             "RandIntRV "
-            "betabinom invgamma "
+            ""
             "randint "
             "safe_multivariate_normal ",
         "tensor.random.type": "T",

@@ -39,6 +39,36 @@ static bool set_way(BindState *state, Dists *dists, int dist, Way way)
     return way == WAY_METHOD || dists_have(dists, dist);
 }
 
+static const char scipy_prefix[] = "scipy.", scipy_signature[] = "double (double, double, int __pyx_skip_dispatch)";
+
+/* The address of a function that SciPy offers to C; NULL with an exception set. */
+static void *find_scipy(const char *name)
+{
+    PyObject *module = PyImport_ImportModule("scipy.special.cython_special");
+    PyObject *functions = module == NULL ? NULL : PyObject_GetAttrString(module, "__pyx_capi__");
+    PyObject *capsule = functions == NULL ? NULL : PyMapping_GetItemString(functions, name);
+    void *address = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, scipy_signature);
+
+    Py_XDECREF(module); /* SciPy keeps its functions */
+    Py_XDECREF(functions);
+    Py_XDECREF(capsule);
+    return address;
+}
+
+/* Looks up those of a distribution's functions that are SciPy's, if it is installed and has them. */
+static int look_into_scipy(BindState *state, int dist)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *symbol = dist_symbol(dist, i);
+        if (strncmp(symbol, scipy_prefix, sizeof(scipy_prefix) - 1) != 0 || state->symbols[dist][i] != NULL) continue;
+        state->symbols[dist][i] = find_scipy(symbol + sizeof(scipy_prefix) - 1);
+        if (state->symbols[dist][i] != NULL) continue;
+        if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+        PyErr_Clear(); /* not there, or not as it was: SciPy's Python function is called then */
+    }
+    return 0;
+}
+
 /* ---- a program to try ---- */
 
 /* Inputs: generator, steps, parameters, and the size if there is one. */
@@ -309,6 +339,7 @@ static PyObject *try_draws(PyObject *module, PyObject *args)
     trial.dist = read_name(name);
     way = trial.dist < 0 ? -1 : read_way(way_name);
     if (way < 0) return NULL;
+    if (look_into_scipy(state, trial.dist) < 0) return NULL;
     if (way == WAY_METHOD || !set_way(state, &dists, trial.dist, (Way)way)) Py_RETURN_NONE;
     status_clear(&trial.status);
     if (read_stream(state, generator, &stream) == 0) results = run_all(&trial, &dists, &stream, runs);

@@ -64,6 +64,54 @@ STEP(HALFNORMAL, double, (BitGen *), fabs(function(source->bitgen)) * PARAM(doub
 /* degrees of freedom */
 STEP(T, double, (BitGen *, double), function(source->bitgen, PARAM(double, 0)) * PARAM(double, 2) + PARAM(double, 1))
 
+/* n, and the shapes of the beta that gives p; of an array the betas come first (draw_fill) */
+static inline double element_BETAS(const DrawSource *source, const char *const *params)
+{
+    double (*beta)(BitGen *, double, double) = (double (*)(BitGen *, double, double))source->function;
+
+    return beta(source->bitgen, PARAM(double, 1), PARAM(double, 2));
+}
+
+static inline int64_t draw_binomial(const DrawSource *source, double p, const char *const *params)
+{
+    int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))source->function2;
+
+    return binomial(source->bitgen, p, PARAM(int64_t, 0), source->memo);
+}
+
+static inline int64_t element_BETA_BINOMIAL(const DrawSource *source, const char *const *params)
+{
+    return draw_binomial(source, element_BETAS(source, params), params);
+}
+STEP_FROM_ELEMENT(BETA_BINOMIAL, int64_t)
+
+/* The probabilities, to where the draws will be. */
+static int step_BETAS(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++) {
+        const char *const at[3] = {params[0], params[1] + j * strides[1], params[2] + j * strides[2]};
+        double p = element_BETAS(source, at);
+
+        memcpy(out + j * (int64_t)sizeof p, &p, sizeof p);
+    }
+    return 0;
+}
+
+static int step_BINOMIALS(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++) {
+        const char *const at[1] = {params[0] + j * strides[0]};
+        char *here = out + j * (int64_t)sizeof(double);
+        double p;
+        int64_t drawn;
+
+        memcpy(&p, here, sizeof p);
+        drawn = draw_binomial(source, p, at);
+        memcpy(here, &drawn, sizeof drawn);
+    }
+    return 0;
+}
+
 static double category_at(const DrawSource *source, const char *row, int64_t i)
 {
     return *(const double *)(const void *)(row + i * source->category_stride);
@@ -148,6 +196,7 @@ STEP_FROM_FORMULA(GUMBEL)
 STEP_FROM_FORMULA(PARETO)
 STEP_FROM_FORMULA(TRUNCEXPON)
 STEP_FROM_FORMULA(GENGAMMA)
+STEP_FROM_FORMULA(INVGAMMA)
 
 /* Rows that are not drawn element by element: by the generator's method (dists_have says so), by positions.c, as vectors. */
 #define NO_ELEMENT(NAME)                                                                                                     \
@@ -316,14 +365,42 @@ static bool has_negative(const Array *p)
 /* Work of one draw in units of some nanoseconds, more for what walks a vector, or is one. */
 static int64_t find_cost(const DrawSource *source, int ndim_supp) { return 1 + (ndim_supp > 0 ? source->n_categories : source->n_categories / 16); }
 
+/* Of an array, all elements take the first step before any takes the second. */
+static const DrawStep passes[N_DISTS][2] = {[DIST_BETA_BINOMIAL] = {step_BETAS, step_BINOMIALS}};
+
+bool draw_is_in_order(int dist) { return passes[dist][0] == NULL; }
+
+/* Draws all elements, or takes them through one step of several. */
+static int fill_in_pass(const Dists *dists, int dist, Stream *stream, const DrawSource *source, DrawStep step, const Array *dst, const Array *params, const int *skip)
+{
+    int ndim_supp = dist_ndim_supp(dist);
+    int64_t n, limit = 1 + POLL_ELEMENTS / find_cost(source, ndim_supp);
+    int64_t n_bytes = ndim_supp > 0 ? 8 * source->n_categories : 8; /* of one draw: float64 and int64 alike */
+    char *out = dst->data;
+    Walk walk;
+
+    walk_init(&walk, dst->ndim - ndim_supp, dst->shape, dist_n_params(dist), params, skip);
+    for (int64_t asked = limit; (n = walk_piece(&walk, limit)) > 0; asked -= n) {
+        if (asked <= 0) {
+            if (params_poll(source->poll, source->status) < 0) {
+                return -1;
+            }
+            asked = limit;
+        }
+        if ((step != NULL ? step(source, walk.at, walk_strides(&walk), out, n) : draw_piece(dists, dist, stream, source, &walk, out, n)) < 0) {
+            return -1;
+        }
+        out += n * n_bytes;
+        walk_advance(&walk, n);
+    }
+    return 0;
+}
+
 static int fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status)
 {
     DrawSource source = {.bitgen = stream->bitgen, .function = dists->functions[dist][0], .function2 = dists->functions[dist][1],
                      .memo = &stream->binomial, .poll = poll, .status = status};
-    int skip[DRAW_MAX_PARAMS] = {0}, ndim_supp = dist_ndim_supp(dist);
-    char *out = dst->data;
-    Walk walk;
-    int64_t n, limit, n_bytes; /* of one draw: float64 and int64 alike */
+    int skip[DRAW_MAX_PARAMS] = {0}, ndim_supp = dist_ndim_supp(dist), n_passes = draw_is_in_order(dist) ? 1 : 2;
 
     if (draw_check(dist, array_size(dst), params, poll, status) < 0) {
         return -1;
@@ -336,21 +413,10 @@ static int fill(const Dists *dists, int dist, Stream *stream, const Array *dst, 
             source.has_negative = ndim_supp == 0 && has_negative(&params[i]);
         }
     }
-    n_bytes = ndim_supp > 0 ? 8 * source.n_categories : 8;
-    walk_init(&walk, dst->ndim - ndim_supp, dst->shape, dist_n_params(dist), params, skip);
-    limit = 1 + POLL_ELEMENTS / find_cost(&source, ndim_supp);
-    for (int64_t asked = limit; (n = walk_piece(&walk, limit)) > 0; asked -= n) {
-        if (asked <= 0) {
-            if (params_poll(poll, status) < 0) {
-                return -1;
-            }
-            asked = limit;
-        }
-        if (draw_piece(dists, dist, stream, &source, &walk, out, n) < 0) {
+    for (int i = 0; i < n_passes; i++) {
+        if (fill_in_pass(dists, dist, stream, &source, passes[dist][i], dst, params, skip) < 0) {
             return -1;
         }
-        out += n * n_bytes;
-        walk_advance(&walk, n);
     }
     return 0;
 }

@@ -36,6 +36,10 @@ int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n
  * (where the row has no batches) DRAW_BY_METHOD. */
 int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status);
 
+/* Whether draw_fill draws as draw_one does for each element in turn. Else its order is that of arrays alone: what stands for
+ * single draws must not be filled at once. */
+bool draw_is_in_order(int dist);
+
 /* The check of the parameters alone; dst_size is the number of elements asked for. */
 int draw_check(int dist, int64_t dst_size, const Array *params, DrawPoll poll, Status *status);
 

@@ -189,3 +189,16 @@ static void block_GENGAMMA(const DrawSource *source, const Params *params, doubl
     }
 }
 FORMULA(GENGAMMA, 4)
+
+/* ---- SciPy's ---- */
+
+/* shape, scale */
+static void block_INVGAMMA(const DrawSource *source, const Params *params, double *out, int64_t n)
+{
+    double (*inverse)(double, double, int) = (double (*)(double, double, int))source->function;
+
+    for (int64_t j = 0; j < n; j++) {
+        out[j] = 1 / inverse(param(params, 0, j), draw_uniform(source), 0) * param(params, 1, j);
+    }
+}
+FORMULA(INVGAMMA, 2)

@@ -13,5 +13,6 @@ void formula_GUMBEL(const DrawSource *source, const char *const *params, const i
 void formula_PARETO(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
 void formula_TRUNCEXPON(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
 void formula_GENGAMMA(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
+void formula_INVGAMMA(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n);
 
 #endif

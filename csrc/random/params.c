@@ -66,6 +66,8 @@ static bool is_refused(char check, double x)
         return !(x > 1.0);
     case 'P':
         return !(x > 0.0);
+    case 'F':
+        return !(x > 0.0 && isfinite(x));
     case 'N':
         return !(x >= 0.0);
     default:

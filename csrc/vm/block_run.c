@@ -217,7 +217,7 @@ static int run_map_lanes(const Block *block, const Step *step, int64_t n, Run *r
 }
 
 /* n rows from number `first` on, of one draw. */
-static int draw_rows(LoopFrame *loop_frame, const Step *step, int64_t first, int64_t n, Run *run)
+static int draw_rows_at_once(LoopFrame *loop_frame, const Step *step, int64_t first, int64_t n, Run *run)
 {
     const Block *block = loop_frame->block;
     const Frame *body = loop_frame->body;
@@ -247,6 +247,19 @@ static int draw_rows(LoopFrame *loop_frame, const Step *step, int64_t first, int
     dst.data = to->at + first * to->stride;
     array_set_contiguous_strides(&dst);
     return draw_fill(&run->host->dists, step->instr->fn, stream, &dst, params, run_draw_poll(run), run->status);
+}
+
+static int draw_rows(LoopFrame *loop_frame, const Step *step, int64_t first, int64_t n, Run *run)
+{
+    if (draw_is_in_order(step->instr->fn)) {
+        return draw_rows_at_once(loop_frame, step, first, n, run);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (draw_rows_at_once(loop_frame, step, first + i, 1, run) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* The draws on one stream, of which *end is set to the step behind the last: in each step one after the other. */

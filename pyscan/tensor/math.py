@@ -68,12 +68,12 @@ real, imag, angle = elemwise_ops["real"], elemwise_ops["imag"], elemwise_ops["an
 clip = elemwise_ops["clip"]
 
 
-def _special():
-    """SciPy's special functions, imported when one is first called."""
+def scipy_special(what="this special function"):
+    """SciPy's special functions, imported when one is first called; without SciPy an ImportError that says what needs it."""
     try:
         import scipy.special
     except ImportError:
-        raise ImportError("this special function needs SciPy: pip install 'pyscan[scipy]'") from None
+        raise ImportError(f"{what} needs SciPy: pip install 'pyscan[scipy]'") from None
     return scipy.special
 
 
@@ -81,7 +81,7 @@ def _scipy(name, *first, swapped=False):
     """SciPy's special function `name` with the arguments `first` in front; `swapped`: with two arguments in reverse order."""
 
     def function(*args):
-        return getattr(_special(), name)(*first, *(args[::-1] if swapped else args))
+        return getattr(scipy_special(), name)(*first, *(args[::-1] if swapped else args))
 
     return function
 
@@ -90,7 +90,7 @@ def _scipy_product(name, of_first):
     """(k, x) -> the product of `name` of (k, x) and `of_first` of k."""
 
     def function(k, x):
-        return getattr(_special(), name)(k, x) * getattr(_special(), of_first)(k)
+        return getattr(scipy_special(), name)(k, x) * getattr(scipy_special(), of_first)(k)
 
     return function
 

@@ -483,6 +483,7 @@ def _define_distributions(namespace):
         "standard_exponential": lambda: get_partial_wrapper(namespace["exponential"], "standard_exponential", scale=1.0),
         "standard_cauchy": lambda: get_partial_wrapper(namespace["cauchy"], "standard_cauchy", loc=0.0, scale=1.0),
         "standard_t": lambda: get_partial_wrapper(namespace["t"], "standard_t", loc=0.0, scale=1.0),
+        "betabinom": lambda: namespace["beta_binomial"],
         "negative_binomial": lambda: namespace["nbinom"],
         "standard_gamma": lambda: get_partial_wrapper(namespace["gamma"], "standard_gamma", rate=1.0),
     }

@@ -66,6 +66,8 @@ static void rig_halve(char **args, const intptr_t *dimensions, const intptr_t *s
 
 static NumpyLoop rig_unary = {rig_halve, NULL}, rig_binary = {rig_halve, &rig_binary};
 
+static double rig_inverse(double a, double b, int skip_dispatch) { return a + b + skip_dispatch; }
+
 /* The function for each step of dists.def. */
 #define RIG_D_D rig_d_d
 #define RIG_D_DD rig_d_dd
@@ -82,6 +84,8 @@ static NumpyLoop rig_unary = {rig_halve, NULL}, rig_binary = {rig_halve, &rig_bi
 #define RIG_HALFCAUCHY &rig_unary
 #define RIG_GUMBEL &rig_unary
 #define RIG_PARETO &rig_binary
+#define RIG_BETA_BINOMIAL rig_d_dd
+#define RIG_INVGAMMA rig_inverse
 #define RIG_TRUNCEXPON &rig_unary
 #define RIG_GENGAMMA rig_d_d
 #define RIG_HALFNORMAL rig_standard
@@ -104,6 +108,7 @@ void rig_set_up(Rig *rig)
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, ...) rig->dists.functions[DIST_##NAME][0] = (void *)RIG_##step;
 #include "random/dists.def"
 #undef DIST
+    rig->dists.functions[DIST_BETA_BINOMIAL][1] = (void *)rig_binomial;
     rig->dists.functions[DIST_TRUNCEXPON][1] = &rig_unary;
     rig->dists.functions[DIST_GENGAMMA][1] = &rig_binary;
 }

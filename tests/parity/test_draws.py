@@ -48,6 +48,17 @@ class Status(ctypes.Structure):
                 ("numbers", ctypes.c_int64 * 4), ("ndims", ctypes.c_int32 * 2), ("shapes", ctypes.c_int64 * 32), ("text", ctypes.c_char * 256)]
 
 
+def find_in_scipy(name):
+    """The address of a function of two doubles that SciPy offers to C; None where there is no SciPy."""
+    try:
+        from scipy.special import cython_special
+    except ImportError:
+        return None
+    api = ctypes.pythonapi.PyCapsule_GetPointer
+    api.restype, api.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return api(cython_special.__pyx_capi__[name], b"double (double, double, int __pyx_skip_dispatch)")
+
+
 class LeftToMethod(Exception):
     """Nothing was drawn: the generator's own method must."""
 
@@ -81,6 +92,8 @@ class Room:
                 symbol = self.library.dist_symbol(dist, i).decode()
                 if symbol.startswith("numpy."):
                     functions[dist][i] = self.find_loop(getattr(np, symbol.removeprefix("numpy.")))
+                elif symbol.startswith("scipy."):
+                    functions[dist][i] = find_in_scipy(symbol.removeprefix("scipy."))
                 elif symbol:
                     functions[dist][i] = ctypes.cast(getattr(numpys, symbol), ctypes.c_void_p).value
         return functions
@@ -141,7 +154,7 @@ def room(tmp_path_factory):
 
 GOOD = {"d": [0.01, 0.3, 0.5, 0.7, 0.9, 1.0], "l": [3, 5, 100, 2**31, 2**32 - 1, 2**32, 2**33], "s": [0, 1], "r": [0, 1]}
 BAD = {"d": [0.0, -0.0, -1.0, 2.5, 1e300, np.inf, -np.inf, np.nan], "l": [0, -1, -5, 2**62, 2**63 - 1, -2**63], "s": [], "r": []}
-CHECKED_BY_BOTH = ("gamma", "gengamma", "nbinom", "t")  # by scipy and by the method that it calls
+CHECKED_BY_BOTH = ("beta_binomial", "gamma", "gengamma", "nbinom", "t")  # by scipy and by the method that it calls
 WIDE = {"poisson": [5.0, 30.0, 1e6], "chisquare": [2.0, 30.0], "gamma": [2.0, 30.0], "beta": [2.0, 30.0], "weibull": [3.0],
         "power": [3.0], "hypergeometric": [0, 9, 20, 500], "triangular": [2.0], "nbinom": [2.0, 30.0],
         "vonmises": [2.0, 40.0, 1e7], "wald": [2.0, 30.0], "f": [2.0, 30.0],
@@ -215,6 +228,8 @@ def check_case(room, name, dist, seed):
 @pytest.mark.parametrize("name", [row["name"] for row in _core.dists() if row["native"] and has_batches(row)])
 def test_draws_states_and_refusals_are_numpys(room, name):
     dist = room.names[name]
+    if name == "invgamma":
+        pytest.importorskip("scipy.special")
     for case in range(N_CASES):
         try:
             check_case(room, name, dist, 1000 * dist + case)
@@ -227,7 +242,9 @@ SCIPY_REFUSES = [("gamma", (0.0, 1.0)), ("gamma", (np.nan, 1.0)), ("gamma", (1.0
                  ("nbinom", (1.0, 0.0)), ("nbinom", (1.0, 1.5)), ("t", (0.0, 0.0, 1.0)), ("t", (np.nan, 0.0, 1.0)), ("t", (1.0, 0.0, -1.0)),
                  ("cauchy", (0.0, -1.0)), ("halfcauchy", (0.0, np.nan)), ("gumbel", (0.0, -1.0)), ("pareto", (0.0, 1.0)), ("pareto", (1.0, -1.0)),
                  ("truncexpon", (0.0, 0.0, 1.0, 0)), ("truncexpon", (1.0, 0.0, -1.0, 1)), ("gengamma", (1.0, 0.0, 1.0, 0)), ("gengamma", (1.0, -1.0, 1.0, 0)),
-                 ("gengamma", (np.nan, 1.0, 1.0, 0)), ("gengamma", (1.0, 1.0, -1.0, 0)), ("gengamma", (1e-30, 1e30, 1.0, 1))]
+                 ("gengamma", (np.nan, 1.0, 1.0, 0)), ("gengamma", (1.0, 1.0, -1.0, 0)), ("beta_binomial", (-1, 1.0, 1.0)), ("beta_binomial", (1, 0.0, 1.0)),
+                 ("beta_binomial", (1, np.inf, 1.0)), ("beta_binomial", (1, 1.0, np.nan)), ("invgamma", (0.0, 1.0)), ("invgamma", (1.0, -1.0)),
+                 ("gengamma", (1e-30, 1e30, 1.0, 1))]
 
 
 @pytest.mark.parametrize("name, values", SCIPY_REFUSES)
@@ -235,7 +252,7 @@ SCIPY_REFUSES = [("gamma", (0.0, 1.0)), ("gamma", (np.nan, 1.0)), ("gamma", (1.0
 def test_laws_of_scipy_are_refused_with_its_words_before_anything_is_drawn(room, name, values, is_array):
     generator = np.random.default_rng(1)
     params = [np.full((2,) if is_array else (), value) for value in values]
-    law = {"gumbel": "gumbel_r", "halfnormal": "halfnorm"}.get(name, name)
+    law = {"beta_binomial": "betabinom", "gumbel": "gumbel_r", "halfnormal": "halfnorm"}.get(name, name)
     with pytest.raises(ValueError, match=f"^Domain error in arguments. .*`scipy.stats.{law}` documentation for details.$"):
         room.draw(room.names[name], generator, params, (2,) if is_array else ())
     assert generator.bit_generator.state == np.random.default_rng(1).bit_generator.state
