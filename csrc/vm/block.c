@@ -11,7 +11,6 @@ static bool is_scalar(const Frame *body, int32_t value) { return body->program->
 
 /* ---- steps ---- */
 
-/* The step of an instruction that each step of the loop runs. */
 static const Step *find_step(const Frame *body, const Instr *instr) { return &body->steps[instr - body->program->instrs]; }
 
 static Step *new_steps(const Frame *body, const int32_t *instrs, int32_t n)
@@ -124,8 +123,25 @@ static void find_columns(Block *block, const LoopFrame *loop_frame)
     }
 }
 
-/* Paths, and states that no tap reads, of values that have columns are stored block-wise. */
-static void find_stored(Block *block, const LoopFrame *loop_frame)
+/* All that a tape has to write in a step is a column. False when something cannot be. */
+static bool find_tape_columns(Block *block, const LoopFrame *loop_frame)
+{
+    for (int32_t i = 0; i < loop_frame->n_writers; i++) {
+        int32_t value = loop_frame->writers[i].inner_out;
+
+        if (is_tap(loop_frame->loop, value)) {
+            add_column(block, value, false, false, true);
+        } else if (is_made_in_core(block, value)) {
+            add_column(block, value, false, true, false);
+        } else if (block->column_of[value] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Paths and states of values that have columns are stored block-wise; but not states that taps read, unless the core is a tape. */
+static void find_stored(Block *block, const LoopFrame *loop_frame, bool is_taped)
 {
     const Loop *loop = loop_frame->loop;
 
@@ -135,7 +151,7 @@ static void find_stored(Block *block, const LoopFrame *loop_frame)
         Column *column = number >= 0 ? &block->columns[number] : NULL;
         bool is_read_back = i >= loop->n_paths && loop->states[i - loop->n_paths].n_taps > 0;
 
-        if (column == NULL || column->is_kept_tap || is_read_back) {
+        if (column == NULL || (!is_taped && (column->is_kept_tap || is_read_back))) {
             continue;
         }
         block->is_stored[i] = true;
@@ -147,7 +163,44 @@ static void find_stored(Block *block, const LoopFrame *loop_frame)
 
 /* ---- making and freeing ---- */
 
-static int make_saved(Block *block, const LoopFrame *loop_frame)
+static int make_tape(Block *block, LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+    bool *stores = mem_calloc(2 * (size_t)loop->body->n_values + 1, sizeof(bool)), *is_lane = stores + loop->body->n_values;
+    int result;
+
+    if (stores == NULL) {
+        return -1;
+    }
+    for (int32_t i = 0; i < block->n_columns; i++) {
+        const Column *column = &block->columns[i];
+        stores[column->value] = column->is_kept_tap || (column->is_in_core && !column->is_made_ahead);
+        is_lane[column->value] = column->is_made_ahead;
+    }
+    for (int32_t i = 0; i < loop->n_sequences; i++) {
+        is_lane[loop->sequences[i].inner] = is_scalar(loop_frame->body, loop->sequences[i].inner);
+    }
+    result = tape_new(&block->tape, loop_frame, block->core, stores, is_lane);
+    mem_free(stores);
+    return result;
+}
+
+/* With a tape if the core can be one. */
+static int make_columns(Block *block, LoopFrame *loop_frame)
+{
+    bool is_taped = tape_can_run(loop_frame, block->core);
+
+    find_columns(block, loop_frame);
+    if (is_taped && !find_tape_columns(block, loop_frame)) {
+        is_taped = false;
+        block->n_columns = 0;
+        find_columns(block, loop_frame);
+    }
+    find_stored(block, loop_frame, is_taped);
+    return is_taped ? make_tape(block, loop_frame) : 0;
+}
+
+static int make_saved(Block *block)
 {
     for (const Step *step = block->before; step->code != STEP_END; step++) {
         int32_t carry = step->instr->opcode == I_DRAW ? block->phases.carry[step->src[0]] : -1;
@@ -156,7 +209,6 @@ static int make_saved(Block *block, const LoopFrame *loop_frame)
             return -1;
         }
     }
-    (void)loop_frame;
     return 0;
 }
 
@@ -176,25 +228,30 @@ int block_new(Block **result, LoopFrame *loop_frame)
     if (loop_find_phases(loop_frame->loop, &block->phases) < 0) {
         return -1;
     }
-    block->is_split = block->phases.n_before + block->phases.n_after > 0;
-    if (!block->is_split) {
-        return 0;
-    }
     if ((block->before = new_steps(loop_frame->body, block->phases.before, block->phases.n_before)) == NULL
         || (block->after = new_steps(loop_frame->body, block->phases.after, block->phases.n_after)) == NULL
-        || (block->core = new_core(loop_frame->body, &block->phases)) == NULL
-        || (block->core_reads = mem_calloc(n_values, sizeof(bool))) == NULL
+        || (block->core = new_core(loop_frame->body, &block->phases)) == NULL) {
+        return -1;
+    }
+    if (block->phases.n_before + block->phases.n_after == 0 && !tape_can_run(loop_frame, block->core)) {
+        return 0;
+    }
+    if ((block->core_reads = mem_calloc(n_values, sizeof(bool))) == NULL
         || (block->column_of = mem_calloc(n_values, sizeof(int32_t))) == NULL
         || (block->columns = mem_calloc(n_values, sizeof(Column))) == NULL
         || (block->is_stored = mem_calloc(n_writers, sizeof(bool))) == NULL
         || (block->saved = mem_calloc((size_t)loop_frame->loop->n_carries + 1, sizeof(Stream *))) == NULL
+        || (block->gathered = mem_calloc((size_t)loop_frame->loop->n_sequences + 1, sizeof(Buffer *))) == NULL
         || (block->lanes = mem_calloc(n_values, sizeof(Lane))) == NULL) {
         return -1;
     }
     find_core_reads(block, loop_frame);
-    find_columns(block, loop_frame);
-    find_stored(block, loop_frame);
-    return make_saved(block, loop_frame) < 0 || rows_new(&block->rows, loop_frame->max_tracks + (size_t)block->n_columns) < 0 ? -1 : 0;
+    if (make_columns(block, loop_frame) < 0 || make_saved(block) < 0
+        || rows_new(&block->rows, loop_frame->max_tracks + (size_t)block->n_columns) < 0) {
+        return -1;
+    }
+    block->is_split = block->phases.n_before + block->phases.n_after > 0 || block->tape != NULL;
+    return 0;
 }
 
 void block_free(Block *block, const LoopFrame *loop_frame)
@@ -208,7 +265,11 @@ void block_free(Block *block, const LoopFrame *loop_frame)
     for (int32_t i = 0; i < block->n_columns; i++) {
         buffer_unref(block->columns[i].memory);
     }
+    for (int32_t i = 0; block->gathered != NULL && i < loop_frame->loop->n_sequences; i++) {
+        buffer_unref(block->gathered[i]);
+    }
     loop_free_phases(&block->phases);
+    tape_free(block->tape);
     rows_free(&block->rows);
     mem_free(block->before);
     mem_free(block->core);
@@ -219,20 +280,27 @@ void block_free(Block *block, const LoopFrame *loop_frame)
     mem_free(block->is_stored);
     mem_free(block->saved);
     mem_free(block->lanes);
+    mem_free(block->gathered);
     mem_free(block);
 }
 
-void block_reset(Block *block, size_t *keep_bytes)
+static void keep_or_drop(Buffer **memory, size_t *keep_bytes)
+{
+    if (*memory != NULL && (*memory)->n_bytes <= *keep_bytes) {
+        *keep_bytes -= (*memory)->n_bytes;
+    } else {
+        buffer_unref(*memory);
+        *memory = NULL;
+    }
+}
+
+void block_reset(Block *block, const LoopFrame *loop_frame, size_t *keep_bytes)
 {
     for (int32_t i = 0; i < block->n_columns; i++) {
-        Column *column = &block->columns[i];
-
-        if (column->memory != NULL && column->memory->n_bytes <= *keep_bytes) {
-            *keep_bytes -= column->memory->n_bytes;
-        } else {
-            buffer_unref(column->memory);
-            column->memory = NULL;
-        }
+        keep_or_drop(&block->columns[i].memory, keep_bytes);
+    }
+    for (int32_t i = 0; block->gathered != NULL && i < loop_frame->loop->n_sequences; i++) {
+        keep_or_drop(&block->gathered[i], keep_bytes);
     }
 }
 

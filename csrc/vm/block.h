@@ -6,18 +6,13 @@
  * Values, states and errors are those of the plain loop: a block whose before-part fails is tried again with fewer steps
  * and at last left to the plain loop; where `until` ends the loop within a block, the streams are put back and the draws of
  * the steps that happened are made again.
- * Relies on: loop.h, phases.h. Relied on by: loop.c. */
+ * Relies on: loop.h, tape.h, phases.h. Relied on by: loop.c. */
 #ifndef PYSCAN_VM_BLOCK_H
 #define PYSCAN_VM_BLOCK_H
 
 #include "program/phases.h"
 #include "vm/loop.h"
-
-/* Where a value's row for the block's first step is, and how far the next one is; 0 for what no step changes. */
-typedef struct Lane {
-    char *at;
-    int64_t stride;
-} Lane;
+#include "vm/tape.h"
 
 typedef struct Column {
     int32_t value;
@@ -25,7 +20,7 @@ typedef struct Column {
     bool is_made_ahead; /* by the before-part */
     bool is_in_core;   /* the core reads or computes it: a track shows it */
     Writer *home;      /* whose rows may serve as the column: the first that is stored block-wise, or NULL */
-    const Track *direct; /* of a state that the core computes at its rows, while that is no ring: the rows are the column */
+    const Track *direct; /* without a tape, of a state that the core computes at its rows, while that is no ring: these are the column */
     int64_t row_bytes;
     Buffer *memory;    /* held; used when there is no other place */
 } Column;
@@ -42,13 +37,15 @@ typedef struct Block {
     Stream **saved;     /* by carry, owned: where the streams that are drawn ahead stood before the block, or NULL */
     Lane *lanes;        /* by value */
     Rows rows;          /* the core's */
+    Tape *tape;         /* owned: the core as a tape, or NULL where it has to be run step by step as the plain loop does */
+    Buffer **gathered;  /* held, by sequence: rows that do not lie side by side, copied for the tape */
     int64_t max_steps;  /* of a block, so that its columns stay in the cache */
 } Block;
 
 /* 0 and *result, owned by the loop's frame even when it is not complete; or -1, no memory. */
 int block_new(Block **result, LoopFrame *loop_frame);
 void block_free(Block *block, const LoopFrame *loop_frame);
-void block_reset(Block *block, size_t *keep_bytes);
+void block_reset(Block *block, const LoopFrame *loop_frame, size_t *keep_bytes);
 /* Whether this call can run in blocks, after its first step; loop_begin was called. */
 bool block_can_run(const LoopFrame *loop_frame, const VmHost *host);
 /* Runs the steps that are left. 0, 1 when `until` ended the loop, or -1. */

@@ -44,7 +44,7 @@ static void start_columns(LoopFrame *loop_frame, const VmHost *host)
         Column *column = &block->columns[i];
 
         column->row_bytes = find_row_bytes(loop_frame->body, column->value);
-        column->direct = column->is_in_core && !column->is_made_ahead ? find_direct(loop_frame, column->value) : NULL;
+        column->direct = block->tape == NULL && column->is_in_core && !column->is_made_ahead ? find_direct(loop_frame, column->value) : NULL;
         n_bytes += column->row_bytes;
     }
     block->max_steps = 1 + CACHE_BYTES / (n_bytes + 1);
@@ -115,8 +115,30 @@ static void place_scalar(LoopFrame *loop_frame, int32_t value)
     }
 }
 
+/* The rows of a sequence. A tape takes doubles that lie side by side. */
+static int place_sequence(LoopFrame *loop_frame, int32_t i, int64_t n, Run *run)
+{
+    Block *block = loop_frame->block;
+    const Track *track = &loop_frame->tracks[i];
+    int64_t item_bytes = dtype_bytes((DType)loop_frame->body->program->values[track->value].dtype);
+    Lane *lane = &block->lanes[track->value];
+
+    *lane = (Lane){track_row(track, loop_frame->n_done), track->stride};
+    if (block->tape == NULL || is_array(loop_frame->body, track->value) || track->stride == item_bytes) {
+        return 0;
+    }
+    if (block->gathered[i] == NULL && (block->gathered[i] = buffer_new((size_t)(item_bytes * run->host->block_steps))) == NULL) {
+        return status_fail(run->status, STATUS_NO_MEMORY);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(block->gathered[i]->data + k * item_bytes, lane->at + k * lane->stride, (size_t)item_bytes);
+    }
+    *lane = (Lane){block->gathered[i]->data, item_bytes};
+    return 0;
+}
+
 /* Lanes of what has no column: rows of sequences, and what no step changes. */
-static void place_sources(LoopFrame *loop_frame)
+static int place_sources(LoopFrame *loop_frame, int64_t n, Run *run)
 {
     Block *block = loop_frame->block;
     const Step *const lists[] = {block->before, block->after};
@@ -129,9 +151,11 @@ static void place_sources(LoopFrame *loop_frame)
         }
     }
     for (int32_t i = 0; i < loop_frame->loop->n_sequences; i++) {
-        const Track *track = &loop_frame->tracks[i];
-        block->lanes[track->value] = (Lane){track_row(track, loop_frame->n_done), track->stride};
+        if (place_sequence(loop_frame, i, n, run) < 0) {
+            return -1;
+        }
     }
+    return 0;
 }
 
 /* ---- tracks of the core ---- */
@@ -405,10 +429,9 @@ static int run_plain_step(LoopFrame *loop_frame, Run *run)
 /* 0, or 1 when it can't be: streams are where they were. */
 static int start_block(LoopFrame *loop_frame, int64_t n, Run *run)
 {
-    if (save_streams(loop_frame, run) < 0 || place_columns(loop_frame, run) < 0) {
+    if (save_streams(loop_frame, run) < 0 || place_columns(loop_frame, run) < 0 || place_sources(loop_frame, n, run) < 0) {
         return -1;
     }
-    place_sources(loop_frame);
     if (run_before(loop_frame, n, false, run) == 0) {
         return 0;
     }
@@ -420,6 +443,25 @@ static int start_block(LoopFrame *loop_frame, int64_t n, Run *run)
     return 1;
 }
 
+/* 1: `until` ended the loop. */
+static int run_core(LoopFrame *loop_frame, int64_t n, Run *run)
+{
+    Block *block = loop_frame->block;
+    bool is_empty;
+
+    if (block->tape != NULL && !tape_is_empty(block->tape)) {
+        return tape_run(block->tape, loop_frame, block->lanes, n, run);
+    }
+    set_storing(loop_frame, true);
+    place_core(loop_frame);
+    is_empty = block->tape != NULL || (block->core->code == STEP_END && block->rows.moves == block->rows.moves_end && !block->rows.has_others);
+    if (!is_empty) {
+        return loop_run_steps(loop_frame, &block->rows, block->core, block->core, n, run);
+    }
+    loop_frame->n_done += n;
+    return 0;
+}
+
 /* The core of n steps and what comes after it. 1: `until` ended the loop. */
 static int finish_block(LoopFrame *loop_frame, int64_t n, Run *run)
 {
@@ -427,11 +469,7 @@ static int finish_block(LoopFrame *loop_frame, int64_t n, Run *run)
     int64_t step = loop_frame->n_done;
     int result = 0;
 
-    set_storing(loop_frame, true);
-    place_core(loop_frame);
-    if (block->core->code == STEP_END && block->rows.moves == block->rows.moves_end && !block->rows.has_others) {
-        loop_frame->n_done += n;
-    } else if ((result = loop_run_steps(loop_frame, &block->rows, block->core, block->core, n, run)) < 0) {
+    if ((result = run_core(loop_frame, n, run)) < 0) {
         return -1;
     }
     if (loop_frame->n_done < step + n) {

@@ -112,6 +112,8 @@ static inline int64_t frame_int64(const Frame *frame, int32_t value) { return *(
 
 /* vm.c. Steps once, in order. */
 int frame_run_steps(Frame *frame, const Step *steps, Run *run);
+/* One step, of a code for scalars. */
+int frame_run_one(Frame *frame, const Step *step, Run *run);
 
 /* sweep.c: one kernel over arrays that broadcast. */
 enum { SWEEP_MAX_ARGS = 4 };

@@ -73,7 +73,7 @@ static int64_t find_cost(const Frame *body)
 static int init_lists(LoopFrame *loop_frame)
 {
     const Loop *loop = loop_frame->loop;
-    size_t n_carries = (size_t)loop->n_carries, n_links = (size_t)loop->body->n_instrs;
+    size_t n_carries = (size_t)loop->n_carries, n_links = 2 * (size_t)loop->body->n_instrs;
     size_t n_rows = (size_t)loop->n_sequences + (size_t)loop->n_taps + (size_t)loop->n_paths + (size_t)loop->n_states;
 
     loop_frame->n_writers = loop->n_paths + loop->n_states;
@@ -95,9 +95,15 @@ static int init_lists(LoopFrame *loop_frame)
     loop_frame->step_cost = find_cost(loop_frame->body);
     loop_frame->until = loop->until >= 0 ? &loop_frame->body->addr[loop->until] : NULL;
     loop_frame->has_carries = loop_can_change_carries(loop);
-    loop_find_links(loop_frame);
     init_writers(loop_frame);
-    return block_new(&loop_frame->block, loop_frame);
+    if (block_new(&loop_frame->block, loop_frame) < 0) {
+        return -1;
+    }
+    loop_find_links(loop_frame, loop_frame->body->each);
+    if (loop_frame->block->core != NULL) {
+        loop_find_links(loop_frame, loop_frame->block->core);
+    }
+    return 0;
 }
 
 /* *result is owned by `around` even when it is not complete: frame_free frees it. */
@@ -146,7 +152,7 @@ void loop_frame_reset(LoopFrame *loop_frame, const VmHost *host, size_t *keep_by
         frame_reset_storage(loop_frame->body, host, keep_bytes);
     }
     if (loop_frame->block != NULL) {
-        block_reset(loop_frame->block, keep_bytes);
+        block_reset(loop_frame->block, loop_frame, keep_bytes);
     }
     for (int32_t i = 0; loop_frame->pool != NULL && i < 2 * loop_frame->loop->n_carries; i++) {
         if (loop_frame->pool[i] != NULL) {

@@ -139,7 +139,7 @@ int loop_take_carries(LoopFrame *loop_frame, Run *run);
 void loop_give_carries(LoopFrame *loop_frame, Run *run);
 /* Whether a step can end with another stream or object in a slot than it began with; else nothing is to be handed over. */
 bool loop_can_change_carries(const Loop *loop);
-/* Finds the links; room for one an instruction of the body. */
-void loop_find_links(LoopFrame *loop_frame);
+/* Adds the links of these steps. */
+void loop_find_links(LoopFrame *loop_frame, Step *steps);
 
 #endif

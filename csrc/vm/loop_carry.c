@@ -239,9 +239,9 @@ static int32_t find_carried(const Loop *loop, int32_t value)
     return -1;
 }
 
-void loop_find_links(LoopFrame *loop_frame)
+void loop_find_links(LoopFrame *loop_frame, Step *steps)
 {
-    for (Step *step = loop_frame->body->each; step->code != STEP_END; step++) {
+    for (Step *step = steps; step->code != STEP_END; step++) {
         const Instr *instr = step->instr;
         bool is_inplace = instr->opcode == I_DRAW && (instr->flags & INSTR_INPLACE) != 0;
         int32_t carried = is_inplace ? find_carried(loop_frame->loop, step->src[0]) : -1;

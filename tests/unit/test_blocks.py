@@ -227,12 +227,87 @@ def short_path(srng, n):
     return [], [outputs[0][-3:], outputs[0][-1]], updates, []
 
 
+def states_that_change_places(srng, n):
+    def step(a, b, c, d, e):
+        return b, a, d + 0.1 * srng.normal(), c * 0.5, a
+
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(k) for k in range(5)])
+    return [], outputs, updates, []
+
+
+def states_of_one_value(srng, n):
+    def step(a, b, c):
+        new = a * 0.5 + b - c
+        return new, new, b
+
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(k) for k in range(3)])
+    return [], outputs, updates, []
+
+
+def more_values_than_registers(srng, n):
+    def step(a, b, c, d, e):
+        terms = [a * b, b - c, c / (d * d + 1.0), d + e, at.sqrt(abs(e)), -a, a ** 2]
+        total = sum(terms[i] * terms[-i - 1] for i in range(len(terms)))
+        return at.tanh(total), at.tanh(terms[1] + terms[2]), terms[3] * 0.3, terms[4] - terms[5], at.exp(-abs(total)) + terms[6] * 1e-3
+
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(0.1 * k) for k in range(5)])
+    return [], [*outputs, srng.normal()], updates, []
+
+
+def sums_of_many(srng, n):
+    outputs, updates = scanned(lambda x, y: (at.add(0.1, srng.normal(), x, y, x), at.mul(x, y, 0.5, y)), n,
+                               outputs_info=[np.float64(0.5), np.float64(0.25)])
+    return [], outputs, updates, []
+
+
+def old_rows(srng, n):
+    def step(a, b, c):
+        return a * 0.5 - b * 0.25 + c * 0.125, c
+
+    outputs, updates = scanned(step, n, outputs_info=[{"initial": at.as_tensor_variable([1.0, 2.0, 3.0, 4.0]), "taps": [-1, -2, -4]}, None])
+    return [], [outputs[0][-2:], outputs[1]], updates, [srng.normal()][:0]
+
+
+def many_old_rows(srng, n):
+    def step(a, b):
+        return a * 0.5 - b * 0.25 + srng.normal()
+
+    outputs, updates = scanned(step, n, outputs_info=[{"initial": at.as_tensor_variable(np.arange(6.0)), "taps": [-6, -1]}])
+    return [], outputs, updates, []
+
+
+def until_a_state_of_bool(srng, n):
+    def step(stop, x):
+        x = x + srng.uniform()
+        return (x > 30.0, x), until(stop)
+
+    outputs, updates = scanned(step, n, outputs_info=[np.bool_(False), np.float64(0)])
+    return [], outputs, updates, []
+
+
+def integer_states(srng, n):
+    def step(s, i):
+        infected = srng.binomial(s, 0.01)
+        return s - infected, i + infected - srng.binomial(i, 0.1)
+
+    outputs, updates = scanned(step, n, outputs_info=[np.int64(1000), np.int64(10)])
+    return [], outputs, updates, []
+
+
+def backwards_and_strided(srng, n):
+    a = at.dmatrix("a")
+    outputs, updates = scanned(lambda u, v, x: (x * 0.5 + u, v * x), n, sequences=[a[:, 1], {"input": a[:, 0]}],
+                               outputs_info=[np.float64(0), None], go_backwards=True)
+    return [a], [*outputs, srng.normal()], updates, [np.arange(2.0 * n).reshape(n, 2)]
+
+
 LOOPS = [only_draws, draws_and_arithmetic, autoregression, last_value_only, observations_after, last_observations, two_taps, old_taps_after,
          sequences, drawn_parameters, parameters_of_the_state, one_stream_many_draws, one_stream_that_depends_on_itself, two_streams_in_turn,
          vectors, last_vectors, states_that_are_draws, until_in_the_state, until_of_last_values, until_drawn, nested, float32, float32_taps_after,
-         booleans_and_complex, many_terms, short_path]
+         booleans_and_complex, many_terms, short_path, states_that_change_places, states_of_one_value, more_values_than_registers, sums_of_many, old_rows,
+         many_old_rows, until_a_state_of_bool, integer_states, backwards_and_strided]
 # Of them, those in which nothing can be moved in time.
-UNSPLIT = {"float32_taps_after", "one_stream_that_depends_on_itself", "two_streams_in_turn"}
+UNSPLIT = set()
 
 
 def assert_same(want, got):

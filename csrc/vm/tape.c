@@ -1,0 +1,560 @@
+/* Making tapes: places of values, then cells.
+ *
+ * Pins are given by a scan over the core in its order: first to the newest rows of states of doubles (all but one pin), then
+ * to what is computed, from where it is made to where it is read last. A state's next value takes the pin of the one before
+ * where that is not read any more. What a step of another kind than arithmetic on doubles reads or writes is in memory.
+ * Relies on: tape.h. Relied on by: block.c, block_run.c. */
+#include "vm/tape.h"
+
+#include <stddef.h>
+
+#include "base/mem.h"
+
+enum { MAX_PAST = 4 };
+
+/* How many cells are run without coming back. Builds without optimisation do not turn calls into jumps: there the stack bounds it. */
+#if defined(__OPTIMIZE__)
+enum { MAX_CELLS = 1 << 30 };
+#else
+enum { MAX_CELLS = 1024 };
+#endif
+
+typedef struct Maker {
+    Tape *tape;
+    LoopFrame *loop_frame;
+    const Program *body;
+    const Step *core;
+    const bool *stores, *is_lane;
+    int32_t n_steps;
+    int32_t *last_read;   /* by value: the core's last step that reads it, n_steps at the end of a step, else -1 */
+    bool *needs_memory;   /* by value: other cells than arithmetic read or write it */
+    bool *is_made;        /* by value: the core computes it */
+    TapeSpot *spots;      /* by value, of what is not a lane */
+    int32_t *chain_of;    /* by value: of a tap, its spot; else -1 */
+    int32_t *heir_of;     /* by value: the spot of the newest row of the first state that it is the next value of; else -1 */
+    int32_t pinned[N_TAPE_PINS]; /* the value that a pin holds, CARRIED, or FREE */
+} Maker;
+
+enum { FREE = -1, CARRIED = -2 };
+
+/* ---- which steps ---- */
+
+static bool is_double(const Program *body, int32_t value)
+{
+    return body->values[value].value_class == VALUE_SCALAR && body->values[value].dtype == DTYPE_FLOAT64;
+}
+
+/* Arithmetic with cells of its own. */
+static bool is_arithmetic(const Program *body, const Step *step)
+{
+    if (step->instr->opcode != I_MAP || step->code == STEP_DIVIDE || step->code == STEP_OTHER || step->instr->dtype != DTYPE_FLOAT64
+        || !is_double(body, step->dst[0])) {
+        return false;
+    }
+    if (step->instr->n_src > 1) {
+        return tape_binary(step->instr->fn, TAPE_R0, TAPE_R0, TAPE_R0, false) != NULL;
+    }
+    return step->instr->fn == SCALAR_SQUARE || tape_unary(step->instr->fn, TAPE_R0, TAPE_R0, false) != NULL;
+}
+
+bool tape_can_run(const LoopFrame *loop_frame, const Step *core)
+{
+    const Loop *loop = loop_frame->loop;
+    const Program *body = loop->body;
+
+    for (const Step *step = core; step->code != STEP_END; step++) {
+        if (step->code == STEP_OTHER) {
+            return false;
+        }
+    }
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        if (body->values[loop->states[i].inner_out].value_class != VALUE_SCALAR || loop->states[i].past > MAX_PAST) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- what is read where ---- */
+
+static void find_reads(Maker *maker)
+{
+    const Loop *loop = maker->loop_frame->loop;
+    int32_t i_step = 0;
+
+    for (int32_t i = 0; i < maker->body->n_values; i++) {
+        maker->last_read[i] = maker->chain_of[i] = maker->heir_of[i] = -1;
+    }
+    for (const Step *step = maker->core; step->code != STEP_END; step++, i_step++) {
+        bool is_plain = is_arithmetic(maker->body, step);
+        int32_t made = step->dst[step->instr->n_dst - 1];
+
+        for (int32_t i = 0; i < step->instr->n_src; i++) {
+            maker->last_read[step->src[i]] = i_step;
+            maker->needs_memory[step->src[i]] |= !is_plain;
+        }
+        maker->is_made[made] = true;
+        maker->needs_memory[made] |= !is_plain;
+    }
+    maker->n_steps = i_step;
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        maker->last_read[loop->states[i].inner_out] = i_step;
+    }
+    for (int32_t i = 0; i < maker->body->n_values; i++) {
+        if (maker->stores[i] && !maker->is_made[i]) {
+            maker->last_read[i] = i_step; /* a tap that is kept: copied at the step's end */
+        }
+    }
+    if (loop->until >= 0) {
+        maker->last_read[loop->until] = i_step;
+        maker->needs_memory[loop->until] = true;
+    }
+}
+
+/* ---- places ---- */
+
+static char *register_of(const Maker *maker, int32_t value) { return maker->loop_frame->body->registers[value].bytes; }
+
+static char *new_hidden(Maker *maker) { return maker->tape->hidden[maker->tape->n_hidden++].bytes; }
+
+static int32_t find_tap(const Loop *loop, const LoopState *state, int32_t tap)
+{
+    for (int32_t i = 0; i < state->n_taps; i++) {
+        if (loop->taps[state->first_tap + i].tap == tap) {
+            return loop->taps[state->first_tap + i].inner;
+        }
+    }
+    return -1;
+}
+
+/* The newest row of a state of doubles is pinned, while a pin is left for what is computed. */
+static void place_chain(Maker *maker, int32_t i_state, int *n_pinned)
+{
+    const Loop *loop = maker->loop_frame->loop;
+    const LoopState *state = &loop->states[i_state];
+    Tape *tape = maker->tape;
+
+    tape->chains[tape->n_chains++] = (TapeChain){i_state, tape->n_spots, state->n_taps > 0 ? state->past : 0};
+    for (int32_t k = 1; state->n_taps > 0 && k <= state->past; k++) {
+        int32_t tap = find_tap(loop, state, -k);
+        TapeSpot *spot = &tape->spots[tape->n_spots];
+
+        if (k == 1 && is_double(maker->body, state->inner_out) && (tap < 0 || !maker->needs_memory[tap]) && *n_pinned < N_TAPE_PINS - 1) {
+            *spot = (TapeSpot){(TapePlace)*n_pinned, NULL};
+            maker->pinned[(*n_pinned)++] = CARRIED;
+        } else {
+            *spot = (TapeSpot){TAPE_FIXED, tap >= 0 ? register_of(maker, tap) : new_hidden(maker)};
+        }
+        if (tap >= 0) {
+            maker->chain_of[tap] = tape->n_spots;
+            maker->spots[tap] = *spot;
+        }
+        if (state->past == 1 && maker->heir_of[state->inner_out] < 0) {
+            maker->heir_of[state->inner_out] = tape->n_spots;
+        }
+        tape->n_spots++;
+    }
+}
+
+/* The tap that shows the newest row in a spot, or -1. */
+static int32_t tap_at(const Maker *maker, int32_t spot)
+{
+    const Loop *loop = maker->loop_frame->loop;
+
+    for (int32_t i = 0; i < loop->n_taps; i++) {
+        if (maker->chain_of[loop->taps[i].inner] == spot) {
+            return loop->taps[i].inner;
+        }
+    }
+    return -1;
+}
+
+/* Where the result of step i_step goes, a step of arithmetic. A fold of many writes its result before it reads the last. */
+static TapeSpot place_result(Maker *maker, int32_t value, int32_t i_step, bool is_long)
+{
+    int32_t heir = maker->heir_of[value], tap = heir >= 0 ? tap_at(maker, heir) : -1;
+
+    if (!maker->needs_memory[value]) {
+        if (heir >= 0 && maker->tape->spots[heir].place != TAPE_FIXED && (tap < 0 || maker->last_read[tap] < i_step + !is_long)) {
+            return maker->tape->spots[heir];
+        }
+        for (int i = 0; i < N_TAPE_PINS; i++) {
+            int32_t held = maker->pinned[i];
+            if (held == FREE || (held >= 0 && maker->last_read[held] < i_step + !is_long)) {
+                maker->pinned[i] = value;
+                return (TapeSpot){(TapePlace)i, NULL};
+            }
+        }
+    }
+    return (TapeSpot){TAPE_FIXED, register_of(maker, value)};
+}
+
+/* ---- cells ---- */
+
+static TapeCell *add_cell(Maker *maker, TapeFunction function)
+{
+    TapeCell *cell = &maker->tape->cells[maker->tape->n_cells++];
+
+    cell->function = function;
+    return cell;
+}
+
+static void add_patch(Maker *maker, const double **slot, int32_t value, bool is_lane)
+{
+    maker->tape->patches[maker->tape->n_patches++] = (TapePatch){slot, value, is_lane};
+}
+
+/* Where a cell reads a value. */
+static TapePlace place_of(const Maker *maker, int32_t value)
+{
+    if (maker->is_lane[value] && !maker->needs_memory[value]) {
+        return TAPE_COLUMN;
+    }
+    return maker->chain_of[value] >= 0 || maker->is_made[value] ? maker->spots[value].place : TAPE_FIXED;
+}
+
+static void set_operand(Maker *maker, const double **slot, int32_t value)
+{
+    TapePlace place = place_of(maker, value);
+
+    if (place == TAPE_COLUMN) {
+        add_patch(maker, slot, value, true);
+    } else if (place == TAPE_FIXED && (maker->chain_of[value] >= 0 || maker->is_made[value])) {
+        *slot = (const double *)(const void *)maker->spots[value].address;
+    } else if (place == TAPE_FIXED) {
+        add_patch(maker, slot, value, false);
+    }
+}
+
+static void set_store(Maker *maker, TapeCell *cell, int32_t value)
+{
+    add_patch(maker, (const double **)&cell->store, value, true);
+}
+
+static void add_arithmetic(Maker *maker, const Step *step, int32_t i_step)
+{
+    int32_t value = step->dst[0], n_src = step->instr->n_src, fn = step->instr->fn;
+    bool is_stored = maker->stores[value];
+    TapeSpot to = maker->spots[value] = place_result(maker, value, i_step, n_src > 2);
+    TapeCell *cell;
+
+    if (n_src == 1 && fn != SCALAR_SQUARE) {
+        cell = add_cell(maker, tape_unary(fn, place_of(maker, step->src[0]), to.place, is_stored));
+        set_operand(maker, &cell->a, step->src[0]);
+    } else {
+        int32_t second = n_src == 1 ? step->src[0] : step->src[1];
+        int32_t operation = fn == SCALAR_SQUARE ? SCALAR_MUL : fn;
+
+        cell = add_cell(maker, tape_binary(operation, place_of(maker, step->src[0]), place_of(maker, second), to.place, is_stored && n_src <= 2));
+        set_operand(maker, &cell->a, step->src[0]);
+        set_operand(maker, &cell->b, second);
+        cell->to = (double *)(void *)to.address;
+        for (int32_t i = 2; i < n_src; i++) {
+            cell = add_cell(maker, tape_binary(operation, to.place, place_of(maker, step->src[i]), to.place, is_stored && i == n_src - 1));
+            cell->a = cell->to = (double *)(void *)to.address;
+            set_operand(maker, &cell->b, step->src[i]);
+        }
+    }
+    cell->to = (double *)(void *)to.address;
+    if (is_stored) {
+        set_store(maker, cell, value);
+    }
+}
+
+static int64_t item_bytes(const Maker *maker, int32_t value) { return dtype_bytes((DType)maker->body->values[value].dtype); }
+
+/* From memory, of any type, to the row of a column. */
+static void add_store(Maker *maker, int32_t value)
+{
+    TapeCell *cell;
+
+    if (place_of(maker, value) != TAPE_FIXED) {
+        cell = add_cell(maker, tape_unary(SCALAR_SECOND, place_of(maker, value), TAPE_FIXED, true));
+        cell->to = (double *)(void *)new_hidden(maker);
+        set_store(maker, cell, value);
+        return;
+    }
+    cell = add_cell(maker, tape_copy());
+    cell->n_bytes = cell->to_stride = item_bytes(maker, value);
+    set_operand(maker, &cell->a, value);
+    add_patch(maker, (const double **)&cell->to, value, true);
+}
+
+/* What other steps read of columns is copied to the body's register first. */
+static void add_loads(Maker *maker)
+{
+    for (int32_t value = 0; value < maker->body->n_values; value++) {
+        if (maker->is_lane[value] && maker->needs_memory[value]) {
+            TapeCell *cell = add_cell(maker, tape_copy());
+
+            cell->n_bytes = cell->a_stride = item_bytes(maker, value);
+            cell->to = (double *)(void *)register_of(maker, value);
+            add_patch(maker, &cell->a, value, true);
+        }
+    }
+}
+
+/* Moves what is in one spot to another; both hold n_bytes. */
+static void add_move(Maker *maker, TapeSpot from, TapeSpot to, int64_t n_bytes)
+{
+    TapeCell *cell;
+
+    if (from.place == to.place && from.address == to.address) {
+        return;
+    }
+    cell = add_cell(maker, from.place == TAPE_FIXED && to.place == TAPE_FIXED ? tape_copy() : tape_unary(SCALAR_SECOND, from.place, to.place, false));
+    cell->a = (const double *)(const void *)from.address;
+    cell->to = (double *)(void *)to.address;
+    cell->n_bytes = n_bytes;
+}
+
+/* The next value of a state, where it can be moved from when the rows of states move: other than in a tap's spot, and, of a column,
+ * in memory. */
+static TapeSpot add_next(Maker *maker, int32_t value)
+{
+    TapeSpot spot = {TAPE_FIXED, NULL};
+    TapePlace place = place_of(maker, value);
+    TapeCell *cell;
+
+    if (maker->is_made[value]) {
+        return maker->spots[value];
+    }
+    spot.address = new_hidden(maker);
+    if (place == TAPE_FIXED) {
+        cell = add_cell(maker, tape_copy());
+        cell->n_bytes = item_bytes(maker, value);
+    } else if (place == TAPE_COLUMN) {
+        cell = add_cell(maker, tape_copy());
+        cell->n_bytes = cell->a_stride = item_bytes(maker, value);
+    } else {
+        cell = add_cell(maker, tape_unary(SCALAR_SECOND, place, TAPE_FIXED, false));
+    }
+    set_operand(maker, &cell->a, value);
+    cell->to = (double *)(void *)spot.address;
+    return spot;
+}
+
+/* Each row becomes the one before: all next values are at rest first, since one may be another state's row. */
+static int add_moves(Maker *maker)
+{
+    const Loop *loop = maker->loop_frame->loop;
+    const Tape *tape = maker->tape;
+    TapeSpot *next = mem_calloc((size_t)tape->n_chains + 1, sizeof *next);
+
+    if (next == NULL) {
+        return -1;
+    }
+    for (int32_t i = 0; i < tape->n_chains; i++) {
+        if (tape->chains[i].n > 0) {
+            next[i] = add_next(maker, loop->states[tape->chains[i].state].inner_out);
+        }
+    }
+    for (int32_t i = 0; i < tape->n_chains; i++) {
+        const TapeChain *chain = &tape->chains[i];
+        int64_t n_bytes = item_bytes(maker, loop->states[chain->state].inner_out);
+
+        for (int32_t k = chain->n - 1; k > 0; k--) {
+            add_move(maker, tape->spots[chain->first + k - 1], tape->spots[chain->first + k], n_bytes);
+        }
+        if (chain->n > 0) {
+            add_move(maker, next[i], tape->spots[chain->first], n_bytes);
+        }
+    }
+    mem_free(next);
+    return 0;
+}
+
+/* A condition that is a state's row is looked at when the rows have moved on. */
+static void keep_until(Maker *maker)
+{
+    int32_t until = maker->loop_frame->loop->until;
+    TapeCell *cell;
+
+    if (until < 0 || maker->chain_of[until] < 0) {
+        return;
+    }
+    maker->tape->until = new_hidden(maker);
+    cell = add_cell(maker, tape_copy());
+    cell->n_bytes = 1;
+    cell->to = (double *)(void *)maker->tape->until;
+    set_operand(maker, &cell->a, until);
+}
+
+static int add_cells(Maker *maker)
+{
+    int32_t i_step = 0;
+
+    add_loads(maker);
+    for (const Step *step = maker->core; step->code != STEP_END; step++, i_step++) {
+        int32_t made = step->dst[step->instr->n_dst - 1];
+
+        if (is_arithmetic(maker->body, step)) {
+            add_arithmetic(maker, step, i_step);
+            continue;
+        }
+        add_cell(maker, tape_step())->a = (const double *)(const void *)step;
+        maker->spots[made] = (TapeSpot){TAPE_FIXED, register_of(maker, made)};
+        if (maker->stores[made]) {
+            add_store(maker, made);
+        }
+    }
+    for (int32_t value = 0; value < maker->body->n_values; value++) {
+        if (maker->stores[value] && !maker->is_made[value]) {
+            add_store(maker, value);
+        }
+    }
+    keep_until(maker);
+    if (add_moves(maker) < 0) {
+        return -1;
+    }
+    add_cell(maker, tape_end(maker->loop_frame->loop->until >= 0));
+    return 0;
+}
+
+/* ---- making ---- */
+
+static void list_at_home(Maker *maker)
+{
+    Tape *tape = maker->tape;
+
+    for (int32_t value = 0; value < maker->body->n_values; value++) {
+        bool is_tap = maker->chain_of[value] >= 0;
+        if (maker->is_made[value] || is_tap || (maker->is_lane[value] && maker->needs_memory[value])) {
+            tape->at_home[tape->n_at_home++] = value;
+        }
+    }
+}
+
+static int make(Maker *maker)
+{
+    const Loop *loop = maker->loop_frame->loop;
+    int n_pinned = 0;
+
+    find_reads(maker);
+    for (int i = 0; i < N_TAPE_PINS; i++) {
+        maker->pinned[i] = FREE;
+    }
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        place_chain(maker, i, &n_pinned);
+    }
+    if (add_cells(maker) < 0) {
+        return -1;
+    }
+    list_at_home(maker);
+    return 0;
+}
+
+/* Room for all cells: operands of the core, loads and stores, moves of rows. */
+static size_t count_cells(const LoopFrame *loop_frame, const Step *core)
+{
+    size_t n = 8 + 2 * (size_t)loop_frame->loop->body->n_values;
+
+    for (const Step *step = core; step->code != STEP_END; step++) {
+        n += (size_t)step->instr->n_src + 2;
+    }
+    for (int32_t i = 0; i < loop_frame->loop->n_states; i++) {
+        n += 2 + (size_t)loop_frame->loop->states[i].past;
+    }
+    return n;
+}
+
+int tape_new(Tape **result, LoopFrame *loop_frame, const Step *core, const bool *stores, const bool *is_lane)
+{
+    const Loop *loop = loop_frame->loop;
+    size_t n_values = (size_t)loop->body->n_values + 1, n_cells = count_cells(loop_frame, core), n_spots = n_cells;
+    Tape *tape = mem_calloc(1, sizeof *tape);
+    Maker maker = {.tape = tape, .loop_frame = loop_frame, .body = loop->body, .core = core, .stores = stores, .is_lane = is_lane};
+    int made = -1;
+
+    if (tape == NULL) {
+        return -1;
+    }
+    *result = tape;
+    tape->cells = mem_calloc(n_cells, sizeof(TapeCell));
+    tape->patches = mem_calloc(3 * n_cells, sizeof(TapePatch));
+    tape->chains = mem_calloc((size_t)loop->n_states + 1, sizeof(TapeChain));
+    tape->spots = mem_calloc(n_spots, sizeof(TapeSpot));
+    tape->hidden = mem_calloc(n_cells, sizeof(Register));
+    tape->at_home = mem_calloc(n_values, sizeof(int32_t));
+    maker.last_read = mem_calloc(n_values, sizeof(int32_t));
+    maker.needs_memory = mem_calloc(n_values, sizeof(bool));
+    maker.is_made = mem_calloc(n_values, sizeof(bool));
+    maker.spots = mem_calloc(n_values, sizeof(TapeSpot));
+    maker.chain_of = mem_calloc(n_values, sizeof(int32_t));
+    maker.heir_of = mem_calloc(n_values, sizeof(int32_t));
+    if (tape->cells != NULL && tape->patches != NULL && tape->chains != NULL && tape->spots != NULL && tape->hidden != NULL && tape->at_home != NULL
+        && maker.last_read != NULL && maker.needs_memory != NULL && maker.is_made != NULL && maker.spots != NULL && maker.chain_of != NULL
+        && maker.heir_of != NULL) {
+        made = make(&maker);
+    }
+    mem_free(maker.last_read);
+    mem_free(maker.needs_memory);
+    mem_free(maker.is_made);
+    mem_free(maker.spots);
+    mem_free(maker.chain_of);
+    mem_free(maker.heir_of);
+    return made;
+}
+
+void tape_free(Tape *tape)
+{
+    if (tape == NULL) {
+        return;
+    }
+    mem_free(tape->cells);
+    mem_free(tape->patches);
+    mem_free(tape->chains);
+    mem_free(tape->spots);
+    mem_free(tape->hidden);
+    mem_free(tape->at_home);
+    mem_free(tape);
+}
+
+bool tape_is_empty(const Tape *tape) { return tape->n_cells == 1; }
+
+/* ---- running ---- */
+
+/* The rows before the block's first step. */
+static void load_chains(Tape *tape, const LoopFrame *loop_frame)
+{
+    for (int32_t i = 0; i < tape->n_chains; i++) {
+        const TapeChain *chain = &tape->chains[i];
+        const LoopState *state = &loop_frame->loop->states[chain->state];
+        const Array *buffer = loop_frame->around->arrays[state->outer_out];
+
+        for (int32_t k = 0; k < chain->n; k++) {
+            const TapeSpot *spot = &tape->spots[chain->first + k];
+            const char *row = buffer->data + (state->past - 1 - k + loop_frame->n_done) % buffer->shape[0] * buffer->strides[0];
+
+            memcpy(spot->place == TAPE_FIXED ? spot->address : (char *)&tape->run.pins[spot->place], row, (size_t)dtype_bytes(buffer->dtype));
+        }
+    }
+}
+
+int tape_run(Tape *tape, LoopFrame *loop_frame, const Lane *lanes, int64_t n, Run *run)
+{
+    Frame *body = loop_frame->body;
+    TapeRun *state = &tape->run;
+
+    for (int32_t i = 0; i < tape->n_at_home; i++) {
+        body->addr[tape->at_home[i]] = body->registers[tape->at_home[i]].bytes;
+    }
+    for (int32_t i = 0; i < tape->n_patches; i++) {
+        const TapePatch *patch = &tape->patches[i];
+        *patch->slot = (const double *)(const void *)(patch->is_lane ? lanes[patch->value].at : body->addr[patch->value]);
+    }
+    load_chains(tape, loop_frame);
+    state->cells = tape->cells;
+    state->frame = body;
+    state->run = run;
+    state->until = tape->until != NULL ? tape->until : loop_frame->until != NULL ? *loop_frame->until : NULL;
+    state->n_done = state->result = 0;
+    while (state->result == 0 && state->n_done < n) {
+        int64_t n_left = n - state->n_done, n_piece = 1 + MAX_CELLS / tape->n_cells;
+        int64_t end = state->n_done + (n_piece < n_left ? n_piece : n_left);
+
+        tape->cells->function(tape->cells, state->n_done, end, state, state->pins[0], state->pins[1], state->pins[2], state->pins[3]);
+    }
+    loop_frame->n_done += state->n_done;
+    return state->result;
+}

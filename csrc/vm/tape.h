@@ -1,0 +1,61 @@
+/* The core of a block as a tape: a list of cells (tape_cells.h) that are run one after the other, and again for each step.
+ *
+ * For cores on scalars alone. The states are carried from step to step in registers of the tape or at fixed addresses, not
+ * through the rows of their buffers: those are columns, which the block stores when its steps are done. So no address
+ * moves but the row's number. Arithmetic on doubles has cells of its own; every other instruction runs as in the plain loop.
+ * Relies on: loop.h, phases.h, tape_cells.h. Relied on by: block.h. */
+#ifndef PYSCAN_VM_TAPE_H
+#define PYSCAN_VM_TAPE_H
+
+#include "vm/loop.h"
+#include "vm/tape_cells.h"
+
+/* Where the rows of a value are, by value number; stride 0: the same in each step. See block.h. */
+typedef struct Lane {
+    char *at;
+    int64_t stride;
+} Lane;
+
+/* The last `past` rows of a state, the newest first, while a block runs; they are read from its buffer when it begins. */
+typedef struct TapeChain {
+    int32_t state, first, n; /* places first .. first + n - 1 */
+} TapeChain;
+
+/* Where a value of the tape is: a pin, or an address in the body's registers or the tape's own. */
+typedef struct TapeSpot {
+    TapePlace place;
+    char *address; /* of FIXED */
+} TapeSpot;
+
+/* An address that is not known before the call, or before the block. */
+typedef struct TapePatch {
+    const double **slot;
+    int32_t value;
+    bool is_lane; /* the lane's row of the block's first step; else the address of what no step changes */
+} TapePatch;
+
+typedef struct Tape {
+    int32_t n_cells, n_patches, n_chains, n_spots, n_hidden;
+    TapeCell *cells;
+    TapePatch *patches;
+    TapeChain *chains;
+    TapeSpot *spots;    /* of the chains */
+    Register *hidden;   /* memory of places that are no value of the body */
+    int32_t *at_home;   /* values that are in the body's registers while the tape runs */
+    int32_t n_at_home;
+    char *until;        /* where a condition that is a state's row is kept, or NULL */
+    TapeRun run;
+} Tape;
+
+/* Whether the core can be a tape. */
+bool tape_can_run(const LoopFrame *loop_frame, const Step *core);
+/* 0 and *result, owned even when it is not complete; or -1, no memory. `stores` says, by value, whether its rows are a column
+ * that the core fills; `is_lane` which values have rows that are there before the core runs. */
+int tape_new(Tape **result, LoopFrame *loop_frame, const Step *core, const bool *stores, const bool *is_lane);
+void tape_free(Tape *tape);
+/* Whether there is nothing to run. */
+bool tape_is_empty(const Tape *tape);
+/* Runs n steps from the present one on, as loop_run_steps. */
+int tape_run(Tape *tape, LoopFrame *loop_frame, const Lane *lanes, int64_t n, Run *run);
+
+#endif
