@@ -171,11 +171,11 @@ def _version(package: str) -> str:
 
 def _ways_to_draw() -> Iterator[tuple[str, str]]:
     from pyscan import selfcheck
-    ways = selfcheck.ways()
-    for way, meaning in selfcheck.WAYS.items():
-        names = [name for name in ways if ways[name] == way]
-        if names:
-            yield "draws", f"by {meaning}: {', '.join(names)}"
+    for title, whose, ways in (("draws", "", selfcheck.ways()), ("legacy", "draws of RandomStates ", selfcheck.legacy_ways())):
+        for way, meaning in selfcheck.WAYS.items():
+            names = [name for name in ways if ways[name] == way]
+            if names:
+                yield title, f"{whose}by {meaning}: {', '.join(names)}"
 
 
 def _processor() -> str:

@@ -6,13 +6,15 @@ mean the same, so before a compiled function draws from a distribution natively,
 from scalar and from array parameters, on each class of bit generator that has a path of its own. Values and final states
 must be equal, bit for bit. Where they are not, the next way is tried; the last is the method itself. The commonest
 distributions are drawn by inlined code of ours, with NumPy's functions for what is rare; that is compared in the same way,
-once the functions have been found to be right.
+once the functions have been found to be right. A RandomState's draws are decided on their own, when one first draws from a
+distribution: NumPy exports no functions for these.
 
-Relies on: _core, errors. Relied on by: the core (`settle`, when a thunk is made), explain (`ways`).
+Relies on: _core, errors. Relied on by: the core (`settle`, when a thunk is made; `settle_legacy`, when a RandomState draws), explain (`ways`).
 """
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -26,6 +28,7 @@ WAYS = {
     "fast": "inlined code, made from the functions of the NumPy that runs",
     "symbols": "the functions of the NumPy that runs",
     "library": "the functions of the NumPy that pyscan was built with",
+    "legacy": "pyscan's functions for RandomState",
     "method": "the generator's own method",
 }
 
@@ -61,18 +64,31 @@ def read_regimes(row: dict[str, Any]) -> list[tuple[np.ndarray, ...]]:
 
 
 def settle(name: str) -> str:
-    """Decides which way a distribution is drawn, if that is not decided, and says which: a key of `WAYS`.
+    """Decides which way a Generator draws a distribution, if that is not decided, and says which: a key of `WAYS`.
 
     Warns with a `PyscanWarning` when a way was there but did not draw as the generator's method does.
 
     >>> settle("normal") in WAYS
     True
     """
-    way = _core.draw_way(name)
+    return _settle(name, _core.draw_way, ("symbols", "library", "method"))
+
+
+def settle_legacy(name: str) -> str:
+    """The same for a RandomState: "legacy" or "method".
+
+    >>> settle_legacy("integers")
+    'method'
+    """
+    return _settle(name, _core.legacy_way, ("legacy", "method"))
+
+
+def _settle(name: str, decided: Callable[..., str], choice: tuple[str, ...]) -> str:
+    way = decided(name)
     if way != "unknown":
         return way
     failed = []
-    for way in ("symbols", "library", "method"):
+    for way in choice:
         same = way == "method" or _draws_alike(_ROWS[name], way)
         if same:
             break
@@ -81,24 +97,33 @@ def settle(name: str) -> str:
         same = _draws_alike(_ROWS[name], "fast")
         way = "fast" if same else way
         failed += ["fast"] if same is False else []
-    _core.draw_way(name, way)
+    decided(name, way)
     if failed:
         warnings.warn(
             f"{name}: draws by {' and by '.join(WAYS[way] for way in failed)} differ from those of NumPy {np.__version__}'s "
             f"own method ({_ROWS[name]['method']}). It is drawn by {WAYS[way]} now: same numbers, "
             f"{'but more slowly' if way == 'method' else 'by another way'}. Please report this, with pyscan.show_versions().",
-            PyscanWarning, stacklevel=2,
+            PyscanWarning, stacklevel=3,
         )
     return way
 
 
 def ways() -> dict[str, str]:
-    """Which way each distribution is drawn, by name; those not used so far are settled first.
+    """Which way each distribution is drawn from a Generator, by name; those not used so far are settled first.
 
     >>> ways()["normal"] in WAYS
     True
     """
     return {name: settle(name) for name in _ROWS}
+
+
+def legacy_ways() -> dict[str, str]:
+    """The same for RandomStates.
+
+    >>> legacy_ways()["normal"] in WAYS
+    True
+    """
+    return {name: settle_legacy(name) for name in _ROWS}
 
 
 def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
@@ -117,7 +142,9 @@ def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
 
 
 def _generator_draws_alike(name: str, way: str, regimes: list[Any], make: Any) -> bool | None:
-    ours, twin = _make_pair(make)
+    ours, twin = (_make_generator(way, make) for _ in range(2))
+    if way == "legacy":
+        regimes = [params for params in regimes if _is_taken(name, _make_generator(way, make), params)]
     runs = [(*counts, params) for counts, params in zip([_MANY[way], *[_FEW[way]] * (len(regimes) - 1)], regimes)]
     if has_batches(_ROWS[name]):
         runs.append((0, None, tuple(map(np.stack, zip(*regimes)))))
@@ -128,7 +155,16 @@ def _generator_draws_alike(name: str, way: str, regimes: list[Any], make: Any) -
             return None
         if not all(_same_draws(name, twin, *run, *results) for run, results in zip(group, drawn)):
             return False
-    return _same_state(ours.bit_generator.state, twin.bit_generator.state)
+    return _same_state(_state_of(ours), _state_of(twin))
+
+
+def _is_taken(name: str, generator: Any, params: Any) -> bool:
+    """Whether the method takes the parameters: a RandomState refuses some that a Generator takes."""
+    try:
+        _core.draw_method(name)(np, generator, (), *params)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_size(name: str, m: int | None) -> Any:
@@ -143,19 +179,28 @@ def _same_draws(name: str, twin: Any, n: int, m: int | None, params: Any, single
 
 
 # Single and filled draws, of the commonest parameters and of the others.
-_MANY, _FEW = {"fast": (20, 600), "symbols": (2, 16), "library": (2, 16)}, {"fast": (4, 30), "symbols": (2, 6), "library": (2, 6)}
+_MANY, _FEW = {"fast": (20, 600), "symbols": (2, 16), "library": (2, 16), "legacy": (3, 16)}, {"fast": (4, 30), "symbols": (2, 6), "library": (2, 6), "legacy": (2, 6)}
 
 # A class of bit generator for each path that the way has in csrc/random. One stands for all that are called by pointers.
-_BIT_GENERATORS = {"fast": (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64), "symbols": (np.random.SFC64,), "library": (np.random.SFC64,)}
+_BIT_GENERATORS = {"fast": (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64), "symbols": (np.random.SFC64,), "library": (np.random.SFC64,), "legacy": (np.random.SFC64,)}
 _SEED = np.random.SeedSequence(20)
 
 
-def _make_pair(make: Any) -> list[np.random.Generator]:
-    """Two generators of that class in one state, with half a word left over from a draw of 32 bits."""
-    pair = [np.random.Generator(make(_SEED)) for _ in range(2)]
-    for generator in pair:
-        generator.integers(0, 7)
-    return pair
+def _make_generator(way: str, make: Any) -> Any:
+    """One that has half a word left over from a draw of 32 bits, and a RandomState half a pair of Gaussians."""
+    bit_generator = make(_SEED)
+    generator = np.random.Generator(bit_generator)
+    generator.integers(0, 7)
+    if way != "legacy":
+        return generator
+    state = np.random.RandomState(bit_generator)
+    state.standard_normal()
+    return state
+
+
+def _state_of(generator: Any) -> Any:
+    is_legacy = isinstance(generator, np.random.RandomState)
+    return generator.get_state(legacy=False) if is_legacy else generator.bit_generator.state
 
 
 def _same_bits(drawn: Any, expected: Any) -> bool:

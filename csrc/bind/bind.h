@@ -185,6 +185,8 @@ PyObject *calls_method(BindState *state, int dist);
 int selfcheck_module_exec(PyObject *module);
 /* Decides for each distribution that the program draws, and its loops, how it is drawn, if that was not decided yet. */
 int selfcheck_program(BindState *state, const Program *program);
+/* The same for one distribution that a RandomState draws. Afterwards state->legacy holds what was decided. */
+int selfcheck_legacy(BindState *state, int dist);
 /* The function of NumPy's static library with that name, or NULL. */
 void *npyrandom_find(const char *symbol);
 

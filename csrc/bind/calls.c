@@ -221,6 +221,14 @@ static int draw_by_method(Call *call, Frame *frame, const Instr *instr, PyObject
     return result;
 }
 
+/* Decides how RandomStates draw it from now on, in the rest of this run too. */
+static int settle_legacy(Call *call, int dist)
+{
+    if (selfcheck_legacy(call->state, dist) < 0) return -1;
+    call->host.legacy = call->state->legacy;
+    return 0;
+}
+
 /* The stream's own object, or a Generator made for its words, into which the words are read back. */
 static int host_draw(void *self, Frame *frame, const Instr *instr, Stream *stream, Status *status)
 {
@@ -233,7 +241,7 @@ static int host_draw(void *self, Frame *frame, const Instr *instr, Stream *strea
 
     call_take_gil(call);
     generator = has_object ? Py_NewRef(handle->generator) : streams_copy_generator(call, stream);
-    if (generator != NULL) {
+    if (generator != NULL && (stream->gauss == NULL || settle_legacy(call, instr->fn) == 0)) {
         streams_unlock_one(handle, &was_locked);
         result = draw_by_method(call, frame, instr, generator, status);
         if (streams_relock_one(handle, was_locked) < 0) result = -1;
@@ -530,4 +538,5 @@ void host_fill(VmHost *host, Call *call)
     host->hold_object = host_hold_object;
     host->product = host_product;
     host->dists = call->state->dists;
+    host->legacy = call->state->legacy;
 }

@@ -7,7 +7,7 @@
 #include "random/fast.h"
 
 /* Who draws a distribution; see selfcheck.c. */
-typedef enum Way { WAY_UNKNOWN, WAY_FAST, WAY_SYMBOLS, WAY_LIBRARY, WAY_METHOD, N_WAYS } Way;
+typedef enum Way { WAY_UNKNOWN, WAY_FAST, WAY_SYMBOLS, WAY_LIBRARY, WAY_LEGACY, WAY_METHOD, N_WAYS } Way;
 
 /* What bind needs of NumPy and keeps between calls. Members are owned. */
 typedef struct BindState {
@@ -25,10 +25,10 @@ typedef struct BindState {
     PyObject *methods;                                /* dict: distribution -> function(np, rng, size, parameters...) */
     void *symbols[N_DISTS][2];                        /* the running NumPy's functions, NULL where not found; or into `loops` */
     NumpyLoop loops[N_DISTS][2];                      /* of its ufuncs */
-    Way ways[N_DISTS];
+    Way ways[N_DISTS], legacy_ways[N_DISTS];          /* of Generators, and of RandomStates */
     Fast fast;                                        /* of `symbols`; learned when a fast path is first tried */
     bool fast_is_learned;
-    Dists dists;                                      /* what draws: `ways` carried out */
+    Dists dists, legacy;                              /* what draws: these ways carried out */
 } BindState;
 
 typedef struct CoreState {

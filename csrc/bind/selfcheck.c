@@ -10,9 +10,10 @@
 
 #include "bind/numpy_api.h"
 #include "random/draw.h"
+#include "random/legacy.h"
 
 /* In the order in which they are tried. */
-static const char *const way_names[N_WAYS] = {"unknown", "fast", "symbols", "library", "method"};
+static const char *const way_names[N_WAYS] = {"unknown", "fast", "symbols", "library", "legacy", "method"};
 
 static bool is_numpys(const char *symbol) { return strncmp(symbol, "random_", 7) == 0; }
 
@@ -30,12 +31,14 @@ static bool set_way(BindState *state, Dists *dists, int dist, Way way)
 {
     for (int i = 0; i < 2; i++) {
         const char *symbol = dist_symbol(dist, i);
-        dists->functions[dist][i] = way == WAY_LIBRARY && is_numpys(symbol) ? npyrandom_find(symbol) : state->symbols[dist][i];
+        dists->functions[dist][i] = way == WAY_LIBRARY && is_numpys(symbol) ? npyrandom_find(symbol)
+            : way == WAY_LEGACY ? legacy_find(symbol, state->symbols[dist][i]) : state->symbols[dist][i];
     }
     dists->use_method[dist] = way == WAY_METHOD || way == WAY_UNKNOWN;
     dists->no_fast[dist] = way != WAY_FAST;
     if (way == WAY_FAST) return learn_fast(state, dists) && fast_may(dists, dist) && dists_have(dists, dist);
     if (way == WAY_LIBRARY && !is_numpys(dist_symbol(dist, 0))) return false; /* as WAY_SYMBOLS */
+    if (way == WAY_LEGACY && !dist_is_legacy(dist)) return false;
     return way == WAY_METHOD || dists_have(dists, dist);
 }
 
@@ -276,7 +279,7 @@ static PyObject *run_once(Trial *trial, Frame *frame, const VmHost *host, Stream
 /* Owned: a list with what each run drew. */
 static PyObject *run_all(Trial *trial, const Dists *dists, Stream *stream, PyObject *runs)
 {
-    VmHost host = {.dists = *dists};
+    VmHost host = {.dists = *dists, .legacy = *dists}; /* the stream is of either */
     Frame *frame = NULL;
     PyObject *results = PyList_New(0), *drawn;
     int failed = results == NULL;
@@ -294,7 +297,7 @@ static PyObject *run_all(Trial *trial, const Dists *dists, Stream *stream, PyObj
     return results;
 }
 
-/* Points the stream at a Generator, which must outlive it. */
+/* Points the stream at a Generator or RandomState, which must outlive it. */
 static int read_stream(BindState *state, PyObject *generator, Stream *stream)
 {
     PyObject *bit_generator = bitgens_of(state, generator);
@@ -304,7 +307,8 @@ static int read_stream(BindState *state, PyObject *generator, Stream *stream)
     if (class != NULL && class->has_layout) stream->layout = &class->layout;
     if (stream->bitgen != NULL) stream->kind = bitgens_kind(class, stream->bitgen);
     Py_XDECREF(bit_generator);
-    return stream->bitgen == NULL ? -1 : 0;
+    if (stream->bitgen == NULL) return -1;
+    return gauss_find(state, generator, &stream->gauss);
 }
 
 /* ---- for Python ---- */
@@ -342,7 +346,9 @@ static PyObject *try_draws(PyObject *module, PyObject *args)
     if (look_into_scipy(state, trial.dist) < 0) return NULL;
     if (way == WAY_METHOD || !set_way(state, &dists, trial.dist, (Way)way)) Py_RETURN_NONE;
     status_clear(&trial.status);
-    if (read_stream(state, generator, &stream) == 0) results = run_all(&trial, &dists, &stream, runs);
+    if (read_stream(state, generator, &stream) < 0) return NULL;
+    if ((stream.gauss != NULL) != (way == WAY_LEGACY)) Py_RETURN_NONE; /* not of the kind that draws so, or its place is not known */
+    results = run_all(&trial, &dists, &stream, runs);
     clear_inputs(&trial);
     program_free(trial.program);
     return results;
@@ -356,22 +362,36 @@ static PyObject *draw_method(PyObject *module, PyObject *name)
     return dist < 0 ? NULL : calls_method(&core_state_get(module)->bind, dist);
 }
 
-static PyObject *draw_way(PyObject *module, PyObject *args)
+/* Sets, if there are two arguments, and tells which way of these a distribution is drawn. */
+static PyObject *tell_way(BindState *state, Dists *dists, Way *ways, PyObject *args)
 {
-    BindState *state = &core_state_get(module)->bind;
     const char *name, *way_name = NULL;
     int dist, way;
 
-    if (!PyArg_ParseTuple(args, "s|s:draw_way", &name, &way_name)) return NULL;
+    if (!PyArg_ParseTuple(args, "s|s", &name, &way_name)) return NULL;
     dist = read_name(name);
     if (dist < 0) return NULL;
     if (way_name != NULL) {
         way = read_way(way_name);
         if (way < 0) return NULL;
-        (void)set_way(state, &state->dists, dist, (Way)way);
-        state->ways[dist] = (Way)way;
+        (void)set_way(state, dists, dist, (Way)way);
+        ways[dist] = (Way)way;
     }
-    return PyUnicode_FromString(way_names[state->ways[dist]]);
+    return PyUnicode_FromString(way_names[ways[dist]]);
+}
+
+static PyObject *draw_way(PyObject *module, PyObject *args)
+{
+    BindState *state = &core_state_get(module)->bind;
+
+    return tell_way(state, &state->dists, state->ways, args);
+}
+
+static PyObject *legacy_way(PyObject *module, PyObject *args)
+{
+    BindState *state = &core_state_get(module)->bind;
+
+    return tell_way(state, &state->legacy, state->legacy_ways, args);
 }
 
 #ifdef PYSCAN_TEST_BUILD
@@ -409,21 +429,23 @@ static PyObject *spoil_draws(PyObject *module, PyObject *args)
     state->dists.spoilt[dist] = 0;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strstr(how, words[i].word) != NULL) state->dists.spoilt[dist] |= words[i].bit;
-    state->ways[dist] = WAY_UNKNOWN;
+    state->legacy.spoilt[dist] = state->dists.spoilt[dist];
+    state->ways[dist] = state->legacy_ways[dist] = WAY_UNKNOWN;
     (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
+    (void)set_way(state, &state->legacy, dist, WAY_UNKNOWN);
     Py_RETURN_NONE;
 }
 #endif
 
 /* ---- first use ---- */
 
-static int settle(BindState *state, int dist)
+static int settle(const Way *ways, int dist, const char *settling)
 {
     PyObject *selfcheck, *answer;
 
-    if (state->ways[dist] != WAY_UNKNOWN) return 0;
+    if (ways[dist] != WAY_UNKNOWN) return 0;
     selfcheck = PyImport_ImportModule("pyscan.selfcheck");
-    answer = selfcheck == NULL ? NULL : PyObject_CallMethod(selfcheck, "settle", "s", dist_name(dist));
+    answer = selfcheck == NULL ? NULL : PyObject_CallMethod(selfcheck, settling, "s", dist_name(dist));
     Py_XDECREF(selfcheck);
     Py_XDECREF(answer);
     return answer == NULL ? -1 : 0;
@@ -432,11 +454,13 @@ static int settle(BindState *state, int dist)
 int selfcheck_program(BindState *state, const Program *program)
 {
     for (int32_t i = 0; i < program->n_instrs; i++)
-        if (program->instrs[i].opcode == I_DRAW && settle(state, program->instrs[i].fn) < 0) return -1;
+        if (program->instrs[i].opcode == I_DRAW && settle(state->ways, program->instrs[i].fn, "settle") < 0) return -1;
     for (int32_t i = 0; i < program->n_loops; i++)
         if (selfcheck_program(state, program->loops[i].body) < 0) return -1;
     return 0;
 }
+
+int selfcheck_legacy(BindState *state, int dist) { return settle(state->legacy_ways, dist, "settle_legacy"); }
 
 static PyMethodDef selfcheck_methods[] = {
     {"try_draws", try_draws, METH_VARARGS,
@@ -446,6 +470,8 @@ static PyMethodDef selfcheck_methods[] = {
      "draw_method(name)\n--\n\nThe function of np, a generator, the shape of the batch and the parameters by which a generator's own method draws."},
     {"draw_way", draw_way, METH_VARARGS,
      "draw_way(name, way=...)\n--\n\nWhich way a distribution is drawn: 'unknown' before its first use, 'fast', 'symbols', 'library' or 'method'. With a way: sets it."},
+    {"legacy_way", legacy_way, METH_VARARGS,
+     "legacy_way(name, way=...)\n--\n\nWhich way a RandomState draws it: 'unknown' before its first use, 'legacy' or 'method'. With a way: sets it."},
 #ifdef PYSCAN_TEST_BUILD
     {"_put_function", put_function, METH_VARARGS, "_put_function(name, i, address)\n--\n\nReplaces function i of a distribution, which is then as never used. Returns the old address."},
     {"_spoil_draws", spoil_draws, METH_VARARGS,
@@ -458,6 +484,9 @@ int selfcheck_module_exec(PyObject *module)
 {
     BindState *state = &core_state_get(module)->bind;
 
-    for (int dist = 0; dist < N_DISTS; dist++) (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
+    for (int dist = 0; dist < N_DISTS; dist++) {
+        (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
+        (void)set_way(state, &state->legacy, dist, WAY_UNKNOWN);
+    }
     return PyModule_AddFunctions(module, selfcheck_methods);
 }

@@ -7,18 +7,22 @@
 
 typedef enum Source { SOURCE_NUMPY, SOURCE_COMPOSED } Source;
 
+typedef enum Legacy { LEGACY_METHOD, LEGACY_STREAM } Legacy;
+
 typedef struct DistRow {
     const char *name;
     Source source;
     const char *kinds;
     int ndim_supp;
-    const char *dtype, *params, *step, *symbols[2], *method, *regimes, *doc;
+    const char *dtype, *params, *step, *symbols[2], *method;
+    Legacy legacy;
+    const char *regimes, *doc;
 } DistRow;
 
 static const DistRow rows[N_DISTS] = {
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, symbol, symbol2, checker, checks, words, method, \
              legacy, regimes, doc) \
-    {name, SOURCE_##source, kinds, ndim_supp, dtype, params, #step, {symbol, symbol2}, method, regimes, doc},
+    {name, SOURCE_##source, kinds, ndim_supp, dtype, params, #step, {symbol, symbol2}, method, LEGACY_##legacy, regimes, doc},
 #include "random/dists.def"
 #undef DIST
 };
@@ -126,6 +130,8 @@ const char *dist_params(int dist) { return rows[dist].params; }
 bool dist_is_composed(int dist) { return rows[dist].source == SOURCE_COMPOSED; }
 
 const char *dist_method(int dist) { return rows[dist].method; }
+
+bool dist_is_legacy(int dist) { return rows[dist].legacy == LEGACY_STREAM; }
 
 const char *dist_regimes(int dist) { return rows[dist].regimes; }
 

@@ -122,12 +122,13 @@ const char *dist_params(int dist);        /* names and defaults, as a Python sig
 bool dist_is_native(int dist);            /* there is code of ours; others are drawn by the generator's method alone */
 bool dist_is_composed(int dist);          /* ours over NumPy's draws, not one Generator method */
 const char *dist_method(int dist);        /* a Python expression of np, rng, size and the parameters' names */
+bool dist_is_legacy(int dist);            /* whether its steps are those of a RandomState, too, by other functions */
 const char *dist_regimes(int dist);       /* parameters for each branch of the algorithm, as Python text */
 const char *dist_doc(int dist);
 const char *dist_symbol(int dist, int i); /* what to look up for Dists.functions[dist][i], i of 0 and 1; "" for none */
 /* Whether all that the distribution needs was found, and it may be used; else it must be drawn by the generator's methods. */
 bool dists_have(const Dists *dists, int dist);
-/* The same for this stream, which may be a RandomState's or one that is drawn by its generator's methods alone. */
+/* The same for this stream, which may be a RandomState's (false) or one that is drawn by its generator's methods alone. */
 bool dists_have_for(const Dists *dists, const Stream *stream, int dist);
 
 #endif

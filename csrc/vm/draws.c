@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "random/draw.h"
+#include "random/legacy.h"
 #include "vm/frame.h"
 
 /* Asked in the middle of long draws: the clock decides whether the host is asked. */
@@ -133,21 +134,56 @@ static int draw_by_host(Frame *frame, const Step *step, Stream *stream, Run *run
     return host->draw(host->self, frame, step->instr, stream, run->status) < 0 ? -1 : run_check(run);
 }
 
+/* What draws natively on this stream; NULL: its generator's methods do. */
+static const Dists *find_dists(const VmHost *host, const Stream *stream, int dist)
+{
+    const Dists *dists = stream->gauss != NULL ? &host->legacy : &host->dists;
+
+    return !stream->by_method && dists_have(dists, dist) ? dists : NULL;
+}
+
+/* A RandomState checks less than a Generator, and in words of its own: what is refused here is left to its method. */
+static bool is_left_to_method(const Stream *stream, int result, const Status *status)
+{
+    return result < 0 && stream->gauss != NULL && (status->code == STATUS_DOMAIN || status->code == STATUS_OVERFLOW);
+}
+
+static int leave_to_method(Frame *frame, const Step *step, Stream *stream, Run *run)
+{
+    status_clear(run->status);
+    return draw_by_host(frame, step, stream, run);
+}
+
+/* Shows the functions of a RandomState its second Gaussian while they draw. Returns what stood in the stream before. */
+static BitGen *show_gauss(Stream *stream, LegacyGen *shown)
+{
+    BitGen *bitgen = stream->bitgen;
+
+    if (stream->gauss != NULL) {
+        *shown = (LegacyGen){*bitgen, stream->gauss};
+        stream->bitgen = &shown->bitgen;
+    }
+    return bitgen;
+}
+
 int run_draw(Frame *frame, const Step *step, Run *run)
 {
     const Instr *instr = step->instr;
-    const Dists *dists = &run->host->dists;
+    const Dists *dists;
     const int32_t *src = step->src + (instr_aux(frame->program, instr)[0] != 0 ? 2 : 1);
     int n_params = dist_n_params(instr->fn), result;
     Array params[DRAW_MAX_PARAMS], view, *dst;
     int64_t shape[ARRAY_MAX_NDIM];
     DrawPoll poll = run_draw_poll(run);
     Stream *stream = choose_stream(frame, step, run);
+    LegacyGen shown;
+    BitGen *bitgen;
 
     if (stream == NULL) {
         return -1;
     }
-    if (!dists_have_for(dists, stream, instr->fn)) {
+    dists = find_dists(run->host, stream, instr->fn);
+    if (dists == NULL) {
         return draw_by_host(frame, step, stream, run);
     }
     for (int i = 0; i < n_params; i++) {
@@ -160,19 +196,29 @@ int run_draw(Frame *frame, const Step *step, Run *run)
         return -1;
     }
     dst = frame_result(frame, step->dst[1], shape, &view, run);
-    result = dst == NULL ? -1 : draw_fill(dists, instr->fn, stream, dst, params, poll, run->status);
-    return result == DRAW_BY_METHOD ? draw_by_host(frame, step, stream, run) : result;
+    if (dst == NULL) {
+        return -1;
+    }
+    bitgen = show_gauss(stream, &shown);
+    result = draw_fill(dists, instr->fn, stream, dst, params, poll, run->status);
+    stream->bitgen = bitgen;
+    if (result == DRAW_BY_METHOD) {
+        return draw_by_host(frame, step, stream, run);
+    }
+    return is_left_to_method(stream, result, run->status) ? leave_to_method(frame, step, stream, run) : result;
 }
 
 int run_draw_scalar(Frame *frame, const Step *step, Run *run)
 {
-    const Dists *dists = &run->host->dists;
     const char *params[DRAW_MAX_PARAMS];
-    int dist = step->instr->fn;
+    int dist = step->instr->fn, result;
     int32_t n_params = step->instr->n_src - 1;
     Stream *stream = frame->pointers[step->src[0]];
+    const Dists *dists = find_dists(run->host, stream, dist);
+    LegacyGen shown;
+    BitGen *bitgen;
 
-    if (!dists_have_for(dists, stream, dist)) {
+    if (dists == NULL) {
         return run_draw(frame, step, run);
     }
     stream = choose_stream(frame, step, run);
@@ -182,7 +228,10 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
     for (int32_t i = 0; i < n_params; i++) {
         params[i] = *step->cells[i];
     }
-    return draw_one(dists, dist, stream, *step->cells[n_params], params, run->status);
+    bitgen = show_gauss(stream, &shown);
+    result = draw_one(dists, dist, stream, *step->cells[n_params], params, run->status);
+    stream->bitgen = bitgen;
+    return is_left_to_method(stream, result, run->status) ? leave_to_method(frame, step, stream, run) : result;
 }
 
 void arm_draw(Step *step, Stream *stream, const VmHost *host)
