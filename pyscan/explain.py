@@ -176,6 +176,9 @@ def _ways_to_draw() -> Iterator[tuple[str, str]]:
             names = [name for name in ways if ways[name] == way]
             if names:
                 yield title, f"{whose}by {meaning}: {', '.join(names)}"
+        missing = [name for name in ways if ways[name] is None]
+        if missing:
+            yield title, f"{whose}not at all, as SciPy is not installed: {', '.join(missing)}"
 
 
 def _processor() -> str:

@@ -108,22 +108,30 @@ def _settle(name: str, decided: Callable[..., str], choice: tuple[str, ...]) -> 
     return way
 
 
-def ways() -> dict[str, str]:
-    """Which way each distribution is drawn from a Generator, by name; those not used so far are settled first.
+def ways() -> dict[str, str | None]:
+    """Which way each distribution is drawn from a Generator, by name; those not used so far are settled first. None: it needs
+    SciPy, which is not installed.
 
     >>> ways()["normal"] in WAYS
     True
     """
-    return {name: settle(name) for name in _ROWS}
+    return {name: _settle_if_there(settle, name) for name in _ROWS}
 
 
-def legacy_ways() -> dict[str, str]:
+def legacy_ways() -> dict[str, str | None]:
     """The same for RandomStates.
 
     >>> legacy_ways()["normal"] in WAYS
     True
     """
-    return {name: settle_legacy(name) for name in _ROWS}
+    return {name: _settle_if_there(settle_legacy, name) for name in _ROWS}
+
+
+def _settle_if_there(settle: Callable[[str], str], name: str) -> str | None:
+    try:
+        return settle(name)
+    except ImportError:
+        return None
 
 
 def _draws_alike(row: dict[str, Any], way: str) -> bool | None:

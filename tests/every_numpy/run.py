@@ -31,7 +31,7 @@ LEFT_OUT = ["tests/parity/test_instructions.py", "tests/unit/test_packaging.py",
 DESCRIBE = """
 import collections, numpy, pyscan, pyscan.selfcheck as selfcheck
 ways = collections.Counter(selfcheck.ways().values())
-print(numpy.__version__, pyscan.__file__, ", ".join(f"{n} by {way}" for way, n in ways.items()), sep="\\n")
+print(numpy.__version__, pyscan.__file__, ", ".join(f"{n} {'by ' + way if way else 'need SciPy'}" for way, n in ways.items()), sep="\\n")
 """
 
 

@@ -14,9 +14,8 @@ import pytest
 import pyscan
 import pyscan.tensor as at
 from pyscan import _core, selfcheck
-from tests.parity.drawing import make_draw
+from tests.parity.drawing import ROWS, drawable, make_draw
 
-ROWS = {row["name"]: row for row in _core.dists()}
 BIT_GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64]
 N_DRAWS = int(os.environ.get("PYSCAN_DRAWS", "2000" if "PYSCAN_SANITIZED" in os.environ else "10000"))
 WIDTH = 3  # of batches that are drawn several times
@@ -232,7 +231,7 @@ def check_draws(name, forms, rng, make, n_draws):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", drawable())
 def test_values_and_states_are_the_methods_own(name, dtype):
     if dtype == "float32" and ROWS[name]["dtype"] != "floatX":
         pytest.skip("never drawn as float32")
@@ -243,14 +242,14 @@ def test_values_and_states_are_the_methods_own(name, dtype):
         check_draws(name, forms, rng, make, N_DRAWS if dtype == "float64" else N_DRAWS // 10)
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", drawable())
 def test_a_bit_generator_of_another_package_is_drawn_from_by_its_capsule(name):
     xoshiro = pytest.importorskip("randomgen").Xoshiro256
     rng = pyscan.shared(np.random.Generator(xoshiro(1)), borrow=True)
     check_draws(name, make_forms(name, rng, (Filled, Steps)), rng, xoshiro, N_DRAWS // 10)
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", drawable())
 def test_variables_of_a_stream_draw_from_its_children(name):
     """Two variables of one stream, one in a loop and one outside: each draws from the child of the seed that is its own."""
     first, second = selfcheck.read_regimes(ROWS[name])[:2] * (1 if len(selfcheck.read_regimes(ROWS[name])) > 1 else 2)

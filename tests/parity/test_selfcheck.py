@@ -16,9 +16,8 @@ import pytest
 import pyscan
 from pyscan import _core, selfcheck
 from pyscan.errors import PyscanWarning
-from tests.parity.drawing import make_draw
+from tests.parity.drawing import HAS_SCIPY, ROWS, drawable, is_of_scipy, make_draw
 
-ROWS = {row["name"]: row for row in _core.dists()}
 NATIVE = [name for name, row in ROWS.items() if row["native"]]
 WITH_FUNCTIONS = [(name, i) for name, row in ROWS.items() for i in range(2) if row["symbols"][i].startswith("random_")]
 
@@ -105,7 +104,7 @@ def test_a_draw_inside_nested_scans_settles_its_distribution():
     assert (_core.draw_way("poisson"), _core.draw_way("normal")) == ("symbols", "unknown")
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", drawable())
 def test_the_running_numpys_functions_draw_as_its_methods_do(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -114,7 +113,7 @@ def test_the_running_numpys_functions_draw_as_its_methods_do(name):
 
 
 @pytest.mark.parametrize("way", ["library", "method"])
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", drawable())
 def test_every_other_way_gives_the_same_numbers(name, way):
     if way == "library" and not selfcheck._draws_alike(ROWS[name], way):
         pytest.skip("NumPy's static library is not linked, is of another NumPy, or has nothing that this distribution needs")
@@ -135,7 +134,7 @@ def test_a_distribution_that_was_not_compared_is_drawn_by_the_method():
 # What differs is found out
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("name", drawable(NATIVE))
 def test_a_method_that_draws_otherwise_is_called_and_the_user_told_once(name, monkeypatch):
     real = _core.draw_method(name)
 
@@ -231,6 +230,15 @@ def another_value(value, bitgen, numbers):
     return None if value is None else next_value(value)
 
 
+def a_tenth_more(value, bitgen, numbers):
+    return value * 1.1
+
+
+def another_draw(value, bitgen, numbers):
+    """A word alone might be one that the function would have rejected: what follows would be the same."""
+    return another_value(a_word_too_many(value, bitgen, numbers), bitgen, numbers)
+
+
 def check_that_it_is_found_out(name, i, change):
     with Wrapped(name, i, change):
         with pytest.warns(PyscanWarning, match=f"^{name}: draws by the functions of the NumPy that runs .*differ from"):
@@ -257,7 +265,8 @@ def test_a_function_that_draws_a_word_too_many_is_found_out(name, i):
 @needs_hook
 @pytest.mark.parametrize("name, i", WITH_FUNCTIONS)
 def test_a_function_that_gives_another_value_is_found_out(name, i):
-    check_that_it_is_found_out(name, i, another_value)
+    last_bit_is_lost = (name, i) == ("beta_binomial", 0)  # of a probability, in the number of successes
+    check_that_it_is_found_out(name, i, a_tenth_more if last_bit_is_lost else another_value)
 
 
 @needs_hook
@@ -265,8 +274,8 @@ def test_a_function_that_gives_another_value_is_found_out(name, i):
 def test_a_function_that_is_wrong_in_one_regime_alone_is_found_out(name, i):
     with Wrapped(name, i, as_it_is) as right:
         selfcheck.settle(name)
-    for regime in right.seen:
-        check_that_it_is_found_out(name, i, lambda value, bitgen, numbers: a_word_too_many(value, bitgen, numbers) if numbers == regime else value)
+    for regime in right.seen[:: len(right.seen) // 40 + 1]:  # a permutation calls with each length
+        check_that_it_is_found_out(name, i, lambda value, bitgen, numbers: another_draw(value, bitgen, numbers) if numbers == regime else value)
 
 
 @needs_hook
@@ -289,7 +298,8 @@ def test_where_numpys_functions_are_not_found_at_all_every_distribution_is_drawn
             ways = selfcheck.ways()
         assert {ways[name] for name, _ in WITH_FUNCTIONS} <= {"library", "method"}
         for name in ROWS:
-            check_draws(name)
+            if HAS_SCIPY or not is_of_scipy(name):
+                check_draws(name)
     finally:
         for (name, i), address in addresses.items():
             _core._put_function(name, i, address)
@@ -301,6 +311,8 @@ def spoilt_draws():
     """(name, how) for each row and each form in which it is drawn natively: vectors are filled, however few."""
     for name, row in ROWS.items():
         is_scalar = row["ndim_supp"] == 0 and not any(row["ndims_params"])
+        if not row["native"] or is_of_scipy(name) and not HAS_SCIPY:
+            continue
         for form in ["single", "filled"] if is_scalar else ["filled"]:
             for fault in ["word", "value"]:
                 yield name, f"{form} {fault}"

@@ -6,6 +6,7 @@ import pytest
 
 import pyscan
 import pyscan.tensor as at
+from tests.parity.drawing import HAS_SCIPY, is_of_scipy
 
 
 def loop(n_steps=5):
@@ -85,5 +86,11 @@ def test_versions_tell_which_way_each_distribution_is_drawn():
         pyscan._core.draw_way("normal", "unknown")
     draws = [line.partition(": ") for line in text.getvalue().splitlines() if line.startswith("draws ")]
     told = {name: way.partition(" by ")[2] for way, _, names in draws for name in names.split(", ")}
+    assert all(told[name] for name in told if HAS_SCIPY or not is_of_scipy(name))
     assert told.keys() == {row["name"] for row in pyscan._core.dists()}
     assert told["normal"] == "the generator's own method" and told["poisson"].startswith("the functions of the NumPy that runs")
+
+
+def test_versions_tell_what_cannot_be_drawn_without_scipy(run_python):
+    done = run_python("-c", "import sys; sys.modules['scipy'] = sys.modules['scipy.special'] = None\nimport pyscan; pyscan.show_versions()")
+    assert any(line.startswith("draws ") and line.endswith("not at all, as SciPy is not installed: invgamma") for line in done.stdout.splitlines()), done.stderr

@@ -11,6 +11,7 @@ import pyscan.tensor as at
 from pyscan import _core
 from pyscan.selfcheck import read_regimes
 from pyscan.tensor.random import RandomVariable, random_generator_type, random_state_type
+from tests.parity.drawing import drawable
 
 RANDOM = at.random
 NAMES = [row["name"] for row in _core.dists()]
@@ -143,7 +144,7 @@ def test_shorthands_have_their_names(name):
     assert getattr(RANDOM, name).__name__ == name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", drawable(NAMES))
 def test_perform_draws_as_the_table_says_and_moves_its_generator_in_place_only(name):
     for inplace in (False, True):
         node = example(name, size=4).owner
