@@ -7,46 +7,64 @@
 
 #ifdef RANDOM_HAS_PCG64
 
-/* n steps at once: multiply by this, and add that. */
-typedef struct Jump {
-    Word128 factor, term;
-} Jump;
+/* The multiplier's powers and their sums, as constant expressions. */
+#define POWER_0(m) ((Word128)1)
+#define POWER_1(m) ((Word128)(m))
+#define POWER_2(m) (POWER_1(m) * POWER_1(m))
+#define POWER_3(m) (POWER_1(m) * POWER_2(m))
+#define POWER_4(m) (POWER_2(m) * POWER_2(m))
+#define POWER_5(m) (POWER_2(m) * POWER_3(m))
+#define POWER_6(m) (POWER_3(m) * POWER_3(m))
+#define POWER_7(m) (POWER_3(m) * POWER_4(m))
+#define POWER_8(m) (POWER_4(m) * POWER_4(m))
+#define POWER_9(m) (POWER_4(m) * POWER_5(m))
+#define POWER_10(m) (POWER_5(m) * POWER_5(m))
+#define POWER_11(m) (POWER_5(m) * POWER_6(m))
+#define POWER_12(m) (POWER_6(m) * POWER_6(m))
+#define POWER_13(m) (POWER_6(m) * POWER_7(m))
+#define POWER_14(m) (POWER_7(m) * POWER_7(m))
+#define POWER_15(m) (POWER_7(m) * POWER_8(m))
+#define POWER_16(m) (POWER_8(m) * POWER_8(m))
+#define SUM_0(m) ((Word128)0)
+#define SUM_1(m) (SUM_0(m) * (m) + 1)
+#define SUM_2(m) (SUM_1(m) * (m) + 1)
+#define SUM_3(m) (SUM_2(m) * (m) + 1)
+#define SUM_4(m) (SUM_3(m) * (m) + 1)
+#define SUM_5(m) (SUM_4(m) * (m) + 1)
+#define SUM_6(m) (SUM_5(m) * (m) + 1)
+#define SUM_7(m) (SUM_6(m) * (m) + 1)
+#define SUM_8(m) (SUM_7(m) * (m) + 1)
+#define SUM_9(m) (SUM_8(m) * (m) + 1)
+#define SUM_10(m) (SUM_9(m) * (m) + 1)
+#define SUM_11(m) (SUM_10(m) * (m) + 1)
+#define SUM_12(m) (SUM_11(m) * (m) + 1)
+#define SUM_13(m) (SUM_12(m) * (m) + 1)
+#define SUM_14(m) (SUM_13(m) * (m) + 1)
+#define SUM_15(m) (SUM_14(m) * (m) + 1)
+#define SUM_16(m) (SUM_15(m) * (m) + 1)
 
-static inline Jump find_jump(int n_steps, Word128 multiplier, Word128 increment)
-{
-    Jump jump = {1, 0};
+#define EACH(COLUMN, m)                                                                                                \
+    {COLUMN(0, m), COLUMN(1, m), COLUMN(2, m), COLUMN(3, m), COLUMN(4, m), COLUMN(5, m), COLUMN(6, m), COLUMN(7, m),   \
+     COLUMN(8, m), COLUMN(9, m), COLUMN(10, m), COLUMN(11, m), COLUMN(12, m), COLUMN(13, m), COLUMN(14, m),            \
+     COLUMN(15, m), COLUMN(16, m)}
+#define POWER_HIGH(i, m) (uint64_t)(POWER_##i(m) >> 64)
+#define POWER_LOW(i, m) (uint64_t)POWER_##i(m)
+#define SUM_HIGH(i, m) (uint64_t)(SUM_##i(m) >> 64)
+#define SUM_LOW(i, m) (uint64_t)SUM_##i(m)
+#define JUMPS(m) {EACH(POWER_HIGH, m), EACH(POWER_LOW, m), EACH(SUM_HIGH, m), EACH(SUM_LOW, m)}
 
-    for (int j = 0; j < n_steps; j++) {
-        jump.factor *= multiplier;
-        jump.term = jump.term * multiplier + 1;
-    }
-    jump.term *= increment;
-    return jump;
-}
-
-/* Lane j is j steps behind the first. */
-static inline void start_lanes(Word128 *lanes, int n_lanes, Word128 first, Word128 multiplier, Word128 increment)
-{
-    lanes[0] = first;
-    for (int j = 1; j < n_lanes; j++) {
-        lanes[j] = lanes[j - 1] * multiplier + increment;
-    }
-}
+static const Jumps jumps_pcg64 = JUMPS(MULTIPLIER_pcg64), jumps_pcg64dxsm = JUMPS(MULTIPLIER_pcg64dxsm);
 
 enum { SCALAR_LANES = 4 };
 
 #ifdef MATH_X86_LEVELS
-#define DRAW_WIDE(kind)                                                                                                \
-    if (n >= 2 * WORDS_LANES && level_get() == LEVEL_AVX512) {                                                         \
-        const Jump jump = find_jump(WORDS_LANES, MULTIPLIER_##kind, increment);                                        \
-        Word128 lanes[WORDS_LANES];                                                                                    \
-                                                                                                                       \
-        i = n - n % WORDS_LANES;                                                                                       \
-        start_lanes(lanes, WORDS_LANES, first, MULTIPLIER_##kind, increment);                                          \
-        first = words_##kind##_avx512(lanes, jump.factor, jump.term, words, i);                                        \
+#define DRAW_WIDE(kind, level, LEVEL)                                                                                  \
+    if (n >= WORDS_LANES_##LEVEL && level_get() == LEVEL_##LEVEL) {                                                    \
+        i = n - n % WORDS_LANES_##LEVEL;                                                                               \
+        first = words_##kind##_##level(&jumps_##kind, first, increment, words, i);                                     \
     }
 #else
-#define DRAW_WIDE(kind)
+#define DRAW_WIDE(kind, level, LEVEL)
 #endif
 
 /* The words of one kind; the state is then that of the lane whose word comes next. */
@@ -57,16 +75,19 @@ enum { SCALAR_LANES = 4 };
         Word128 first = kind##_lane(pcg_read_state(head), increment);                                                  \
         int64_t i = 0;                                                                                                 \
                                                                                                                        \
-        DRAW_WIDE(kind)                                                                                                \
+        DRAW_WIDE(kind, avx512, AVX512)                                                                                \
+        DRAW_WIDE(kind, avx2, AVX2)                                                                                    \
         if (n - i >= 2 * SCALAR_LANES) {                                                                               \
-            const Jump jump = find_jump(SCALAR_LANES, MULTIPLIER_##kind, increment);                                   \
-            Word128 lanes[SCALAR_LANES];                                                                               \
+            const Word128 factor = POWER_4(MULTIPLIER_##kind), term = SUM_4(MULTIPLIER_##kind) * increment;            \
+            Word128 lanes[SCALAR_LANES] = {first};                                                                     \
                                                                                                                        \
-            start_lanes(lanes, SCALAR_LANES, first, MULTIPLIER_##kind, increment);                                     \
+            for (int j = 1; j < SCALAR_LANES; j++) {                                                                   \
+                lanes[j] = lanes[j - 1] * MULTIPLIER_##kind + increment;                                               \
+            }                                                                                                          \
             for (; n - i >= SCALAR_LANES; i += SCALAR_LANES) {                                                         \
                 for (int j = 0; j < SCALAR_LANES; j++) {                                                               \
                     words[i + j] = kind##_word(lanes[j]);                                                              \
-                    lanes[j] = lanes[j] * jump.factor + jump.term;                                                     \
+                    lanes[j] = lanes[j] * factor + term;                                                               \
                 }                                                                                                      \
             }                                                                                                          \
             first = lanes[0];                                                                                          \
