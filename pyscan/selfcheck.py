@@ -80,7 +80,7 @@ def settle_legacy(name: str) -> str:
     >>> settle_legacy("integers")
     'method'
     """
-    return _settle(name, _core.legacy_way, ("legacy", "method"))
+    return _settle(name, _core.legacy_way, ("legacy", "method") if _ROWS[name]["legacy"] else ("method",))
 
 
 def _settle(name: str, decided: Callable[..., str], choice: tuple[str, ...]) -> str:
@@ -129,9 +129,11 @@ def legacy_ways() -> dict[str, str | None]:
 
 def _settle_if_there(settle: Callable[[str], str], name: str) -> str | None:
     try:
-        return settle(name)
+        if any(symbol.startswith("scipy.") for symbol in _ROWS[name]["symbols"]):
+            import scipy.special  # noqa: F401
     except ImportError:
         return None
+    return settle(name)
 
 
 def _draws_alike(row: dict[str, Any], way: str) -> bool | None:

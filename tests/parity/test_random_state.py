@@ -231,7 +231,11 @@ def test_what_it_refuses_is_refused_in_its_words_and_moves_nothing(form, name, p
     assert text_of_state(rng.get_value(borrow=True)) == text_of_state(start(np.random.MT19937))
 
 
-def test_versions_say_how_randomstates_draw(capsys):
-    pyscan.show_versions()
+def test_versions_say_how_randomstates_draw_and_warn_of_nothing(capsys):
+    for name in ROWS:
+        _core.legacy_way(name, "unknown")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pyscan.show_versions()
     lines = [line for line in capsys.readouterr().out.splitlines() if "of RandomStates" in line]
     assert any("by pyscan's functions for RandomState: normal, " in line for line in lines) and any("integers" in line for line in lines)
