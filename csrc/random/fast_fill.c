@@ -8,7 +8,7 @@
 #include "random/fast_words.h"
 #include "random/words.h"
 
-enum { TILE = 256 };
+enum { TILE = 256, TILE_IN_PLACE = 1024 };
 
 static const int64_t no_strides[DRAW_MAX_PARAMS] = {0};
 
@@ -81,9 +81,9 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
 }
 
 #ifdef RANDOM_HAS_PCG64
-#define DRAW_AHEAD(n) words_draw(job->kind, ahead.real->state, ahead.words, n)
+#define DRAW_AHEAD(words, n) words_draw(job->kind, ahead.real->state, words, n)
 #else
-#define DRAW_AHEAD(n) ((void)(n)) /* no stream is of such a kind */
+#define DRAW_AHEAD(words, n) ((void)ahead, (void)(words), (void)(n)) /* no stream is of such a kind */
 #endif
 
 /* n numbers of a row from words drawn ahead, before values that call the C library. */
@@ -100,7 +100,7 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
                                                                                                     \
             if (n_words == 0) {                                                                     \
                 n_words = n - i < TILE ? n - i : TILE;                                              \
-                DRAW_AHEAD(n_words);                                                                \
+                DRAW_AHEAD(ahead.words, n_words);                                                                \
                 ahead.next = ahead.words;                                                           \
                 ahead.end = ahead.words + n_words;                                                  \
             }                                                                                       \
@@ -158,6 +158,31 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
         }                                                                                           \
     }
 
+/* n doubles from words that stand in their places; no word is refused. The value of make_DOUBLE from numbers whose units are
+ * 2^-32 and 2^-53, which vectors of all levels can compute: they cannot convert integers of 64 bits. */
+#define PASS_AHEAD_DOUBLES(NAME)                                                                    \
+    static void pass_ahead_##NAME(const Job *job, double *out, int64_t n)                           \
+    {                                                                                               \
+        const Ahead ahead = {.real = job->source->bitgen};                                          \
+        const double a = job->a, b = job->b;                                                        \
+                                                                                                    \
+        for (int64_t n_tile; n > 0; n -= n_tile, out += n_tile) {                                   \
+            uint64_t *words = (uint64_t *)(void *)out;                                              \
+                                                                                                    \
+            n_tile = n < TILE_IN_PLACE ? n : TILE_IN_PLACE;                                         \
+            DRAW_AHEAD(words, n_tile);                                                              \
+            for (int64_t i = 0; i < n_tile; i++) {                                                  \
+                uint64_t upper_bits = words[i] >> 32 | (uint64_t)0x413 << 52; /* 2^20 and more */   \
+                uint64_t lower_bits = (words[i] & 0xFFFFFFFF) >> 11 | (uint64_t)0x3FE << 52; /* 1/2 and more */   \
+                double upper, lower;                                                                \
+                                                                                                    \
+                memcpy(&upper, &upper_bits, sizeof upper);                                          \
+                memcpy(&lower, &lower_bits, sizeof lower);                                          \
+                out[i] = straight_##NAME(upper - (0x1p20 + 0.5) + lower, a, b);                     \
+            }                                                                                       \
+        }                                                                                           \
+    }
+
 #define PASS_STRAIGHT(NAME) pass(&job, to, n);
 
 /* A tile at a time: first the words, then the values of them, then what NumPy's function drew back in its place. */
@@ -178,7 +203,6 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
     }
 
 #define FILL_DOUBLES(NAME, WORDS, form)                                                             \
-    PASS_AHEAD(NAME, WORDS)                                                                         \
     static bool fill_##NAME(const Fast *fast, StreamKind kind, const DrawSource *source, DrawStep step,     \
                             const char *const *params, char *out, int64_t n)                        \
     {                                                                                               \
@@ -193,39 +217,117 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
         return true;                                                                                \
     }
 
-#define FILL_NORMAL(NAME, form) PASS_CALLED_WORDS(NAME, NORMAL) FILL_DOUBLES(NAME, NORMAL, form)
-#define FILL_EXPONENTIAL(NAME, form) PASS_CALLED_WORDS(NAME, EXPONENTIAL) FILL_DOUBLES(NAME, EXPONENTIAL, form)
-#define FILL_DOUBLE(NAME, form) PASS_CALLED_DOUBLES(NAME) FILL_DOUBLES(NAME, DOUBLE, form)
+#define FILL_NORMAL(NAME, form) PASS_CALLED_WORDS(NAME, NORMAL) PASS_AHEAD(NAME, NORMAL) FILL_DOUBLES(NAME, NORMAL, form)
+#define FILL_EXPONENTIAL(NAME, form) PASS_CALLED_WORDS(NAME, EXPONENTIAL) PASS_AHEAD(NAME, EXPONENTIAL) FILL_DOUBLES(NAME, EXPONENTIAL, form)
+#define FILL_DOUBLE(NAME, form) PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME) FILL_DOUBLES(NAME, DOUBLE, form)
 
 /* ---- bounded integers ----
- * A refused word only means the next one. So every value is written, and the place moves on if its word was good: no branch
- * depends on the words. */
+ * A refused word only means the next one. Where few are, a branch asks, or a whole tile is made as if there were none; where
+ * many are, every value is written, and the place moves on if its word was good: no branch depends on the words. */
+
+/* Refused is less than one word in so many. */
+enum { REFUSED_ARE_FEW = 4096 };
 
 static void fill_called_halves(const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
 {
     const uint64_t n_refused = find_refused_halves(n_values);
+    uint32_t (*next)(void *) = bitgen->next_uint32;
+    void *state = bitgen->state;
 
-    for (int64_t i = 0; i < n;) {
-        uint64_t product = bitgen->next_uint32(bitgen->state) * n_values;
+    if (n_values == most_half_values) {
+        for (int64_t i = 0; i < n; i++) {
+            out[i] = low + next(state);
+        }
+    } else if (n_refused < ((uint64_t)1 << 32) / REFUSED_ARE_FEW) {
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t product = next(state) * n_values;
 
-        out[i] = low + (product >> 32);
-        i += (uint32_t)product >= n_refused;
+            while (UNLIKELY((uint32_t)product < n_refused)) {
+                product = next(state) * n_values;
+            }
+            out[i] = low + (product >> 32);
+        }
+    } else {
+        for (int64_t i = 0; i < n;) {
+            uint64_t product = next(state) * n_values;
+
+            out[i] = low + (product >> 32);
+            i += (uint32_t)product >= n_refused;
+        }
     }
 }
 
 static void fill_called_wholes(const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
 {
     const uint64_t n_refused = find_refused_wholes(n_values);
+    uint64_t (*next)(void *) = bitgen->next_uint64;
+    void *state = bitgen->state;
+    uint64_t low_half;
 
-    for (int64_t i = 0; i < n;) {
-        uint64_t low_half;
+    if (n_refused < UINT64_MAX / REFUSED_ARE_FEW) {
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t value = multiply_wholes(next(state), n_values, &low_half);
 
-        out[i] = low + multiply_wholes(bitgen->next_uint64(bitgen->state), n_values, &low_half);
-        i += low_half >= n_refused;
+            while (UNLIKELY(low_half < n_refused)) {
+                value = multiply_wholes(next(state), n_values, &low_half);
+            }
+            out[i] = low + value;
+        }
+    } else {
+        for (int64_t i = 0; i < n;) {
+            out[i] = low + multiply_wholes(next(state), n_values, &low_half);
+            i += low_half >= n_refused;
+        }
     }
 }
 
 #ifdef RANDOM_HAS_PCG64
+
+/* The values of n words' halves, the lower one first, or as many as are good; how many. */
+static int64_t make_from_halves(const uint64_t *words, int64_t n_words, uint64_t low, uint64_t n_values, uint64_t n_refused, uint64_t *out)
+{
+    uint64_t refused = 0;
+    int64_t i = 0;
+
+    if (n_refused < ((uint64_t)1 << 32) / REFUSED_ARE_FEW) {
+        for (int64_t j = 0; j < n_words; j++) {
+            uint64_t first = (uint32_t)words[j] * n_values, second = (words[j] >> 32) * n_values;
+
+            out[2 * j] = low + (first >> 32);
+            out[2 * j + 1] = low + (second >> 32);
+            refused |= ((uint32_t)first - n_refused) | ((uint32_t)second - n_refused); /* the uppermost bit, if one is */
+        }
+        if (refused >> 63 == 0) {
+            return 2 * n_words;
+        }
+    }
+    for (int64_t j = 0; j < n_words; j++) {
+        uint64_t first = (uint32_t)words[j] * n_values, second = (words[j] >> 32) * n_values;
+
+        out[i] = low + (first >> 32);
+        i += (uint32_t)first >= n_refused;
+        out[i] = low + (second >> 32);
+        i += (uint32_t)second >= n_refused;
+    }
+    return i;
+}
+
+/* The same of whole words. */
+static int64_t make_from_wholes(const uint64_t *words, int64_t n_words, uint64_t low, uint64_t n_values, uint64_t n_refused, uint64_t *out)
+{
+    const Scale scale = {low, n_values, n_refused};
+    uint64_t low_half;
+    int64_t i = 0;
+
+    if (n_refused < UINT64_MAX / REFUSED_ARE_FEW && words_scale(&scale, words, out, n_words)) {
+        return n_words;
+    }
+    for (int64_t j = 0; j < n_words; j++) {
+        out[i] = low + multiply_wholes(words[j], n_values, &low_half);
+        i += low_half >= n_refused;
+    }
+    return i;
+}
 
 /* Returns how many were filled: all but what a half word must be taken from a word for. The half that the last word would
  * have left over is the one that was used last, as if half words had been asked for. */
@@ -239,14 +341,7 @@ static int64_t fill_ahead_halves(StreamKind kind, PcgHead *head, uint64_t low, u
         int64_t n_words = (n - i) / 2 < TILE ? (n - i) / 2 : TILE;
 
         words_draw(kind, head, words, n_words);
-        for (int64_t j = 0; j < n_words; j++) {
-            uint64_t first = (uint32_t)words[j] * n_values, second = (words[j] >> 32) * n_values;
-
-            out[i] = low + (first >> 32);
-            i += (uint32_t)first >= n_refused;
-            out[i] = low + (second >> 32);
-            i += (uint32_t)second >= n_refused;
-        }
+        i += make_from_halves(words, n_words, low, n_values, n_refused, out + i);
         head->half = (uint32_t)(words[n_words - 1] >> 32);
     }
     return i;
@@ -261,12 +356,7 @@ static void fill_ahead_wholes(StreamKind kind, PcgHead *head, uint64_t low, uint
         int64_t n_words = n - i < TILE ? n - i : TILE;
 
         words_draw(kind, head, words, n_words);
-        for (int64_t j = 0; j < n_words; j++) {
-            uint64_t low_half;
-
-            out[i] = low + multiply_wholes(words[j], n_values, &low_half);
-            i += low_half >= n_refused;
-        }
+        i += make_from_wholes(words, n_words, low, n_values, n_refused, out + i);
     }
 }
 

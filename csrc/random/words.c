@@ -107,4 +107,35 @@ void words_draw(StreamKind kind, PcgHead *head, uint64_t *words, int64_t n)
     (kind == STREAM_PCG64 ? draw_pcg64 : draw_pcg64dxsm)(head, words, n);
 }
 
+static bool scale_wholes(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n)
+{
+    const Scale by = *scale;
+    bool is_refused = false;
+
+    for (int64_t i = 0; i < n; i++) {
+        const Word128 product = (Word128)words[i] * by.n_values;
+
+        out[i] = by.low + (uint64_t)(product >> 64);
+        is_refused |= (uint64_t)product < by.n_refused;
+    }
+    return !is_refused;
+}
+
+bool words_scale(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n)
+{
+    int64_t n_wide = 0;
+    bool is_good = true;
+
+#ifdef MATH_X86_LEVELS
+    if (level_get() == LEVEL_AVX512) {
+        n_wide = n - n % SCALE_LANES_AVX512;
+        is_good = words_scale_avx512(scale, words, out, n_wide);
+    } else if (level_get() == LEVEL_AVX2) {
+        n_wide = n - n % SCALE_LANES_AVX2;
+        is_good = words_scale_avx2(scale, words, out, n_wide);
+    }
+#endif
+    return scale_wholes(scale, words + n_wide, out + n_wide, n - n_wide) && is_good;
+}
+
 #endif

@@ -11,6 +11,15 @@
 /* The next n words of next_uint64, in order; the state moves past them. `head` is of that kind, not STREAM_CALLED. */
 void words_draw(StreamKind kind, PcgHead *head, uint64_t *words, int64_t n);
 
+/* What words of 64 bits are made of: low + the upper half of word * n_values. Words whose product has a lower half below
+ * n_refused, which is below 2^63, give nothing. */
+typedef struct Scale {
+    uint64_t low, n_values, n_refused;
+} Scale;
+
+/* The numbers of n words, and whether none is refused. */
+bool words_scale(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n);
+
 /* i steps at once: multiply by number i of the powers, and add the increment times number i of the sums. */
 enum { WORDS_LANES_AVX2 = 8, WORDS_LANES_AVX512 = 16, WORDS_JUMPS = WORDS_LANES_AVX512 + 1 };
 typedef struct Jumps {
@@ -24,6 +33,12 @@ WORDS_OF_LEVEL(words_pcg64_avx2);
 WORDS_OF_LEVEL(words_pcg64dxsm_avx2);
 WORDS_OF_LEVEL(words_pcg64_avx512);
 WORDS_OF_LEVEL(words_pcg64dxsm_avx512);
+
+/* words_scale of a multiple of the level's vector. */
+enum { SCALE_LANES_AVX2 = 4, SCALE_LANES_AVX512 = 8 };
+#define SCALE_OF_LEVEL(NAME) bool NAME(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n)
+SCALE_OF_LEVEL(words_scale_avx2);
+SCALE_OF_LEVEL(words_scale_avx512);
 
 #endif
 #endif

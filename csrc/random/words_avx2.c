@@ -105,6 +105,25 @@ static inline Word128 first_of(Four numbers)
 DRAW(words_pcg64_avx2, permute_xslrr)
 DRAW(words_pcg64dxsm_avx2, permute_dxsm)
 
+SCALE_OF_LEVEL(words_scale_avx2)
+{
+    const __m256i low = fill(scale->low), factor = fill(scale->n_values), factor_top = top_of(factor), mask = fill(0xFFFFFFFF);
+    const __m256i n_refused = fill(scale->n_refused);
+    __m256i refused = fill(0); /* the uppermost bits count */
+
+    for (int64_t i = 0; i < n; i += SCALE_LANES_AVX2) {
+        __m256i x = load(words + i), x_top = top_of(x), bottom = _mm256_mul_epu32(x, factor);
+        __m256i middle = _mm256_add_epi64(_mm256_mul_epu32(x_top, factor), top_of(bottom));
+        __m256i other = _mm256_add_epi64(_mm256_mul_epu32(x, factor_top), _mm256_and_si256(middle, mask));
+        __m256i high = _mm256_add_epi64(_mm256_mul_epu32(x_top, factor_top), _mm256_add_epi64(top_of(middle), top_of(other)));
+        __m256i low_half = _mm256_or_si256(_mm256_slli_epi64(other, 32), _mm256_and_si256(bottom, mask));
+
+        store(out + i, _mm256_add_epi64(low, high));
+        refused = _mm256_or_si256(refused, _mm256_andnot_si256(low_half, _mm256_sub_epi64(low_half, n_refused)));
+    }
+    return _mm256_movemask_pd(_mm256_castsi256_pd(refused)) == 0;
+}
+
 #ifdef __clang__
 #pragma clang attribute pop
 #endif

@@ -90,6 +90,25 @@ static inline Word128 first_of(Eight numbers)
 DRAW(words_pcg64_avx512, permute_xslrr)
 DRAW(words_pcg64dxsm_avx512, permute_dxsm)
 
+SCALE_OF_LEVEL(words_scale_avx512)
+{
+    const __m512i low = fill(scale->low), factor = fill(scale->n_values), factor_top = _mm512_srli_epi64(factor, 32), mask = fill(0xFFFFFFFF);
+    const __m512i n_refused = fill(scale->n_refused);
+    __mmask8 refused = 0;
+
+    for (int64_t i = 0; i < n; i += SCALE_LANES_AVX512) {
+        __m512i x = load(words + i), x_top = _mm512_srli_epi64(x, 32), bottom = _mm512_mul_epu32(x, factor);
+        __m512i middle = _mm512_add_epi64(_mm512_mul_epu32(x_top, factor), _mm512_srli_epi64(bottom, 32));
+        __m512i other = _mm512_add_epi64(_mm512_mul_epu32(x, factor_top), _mm512_and_si512(middle, mask));
+        __m512i high = _mm512_add_epi64(_mm512_mul_epu32(x_top, factor_top), _mm512_add_epi64(_mm512_srli_epi64(middle, 32), _mm512_srli_epi64(other, 32)));
+        __m512i low_half = _mm512_mullo_epi64(x, factor);
+
+        store(out + i, _mm512_add_epi64(low, high));
+        refused |= _mm512_cmplt_epu64_mask(low_half, n_refused);
+    }
+    return refused == 0;
+}
+
 #ifdef __clang__
 #pragma clang attribute pop
 #endif
