@@ -223,6 +223,8 @@ class RandomVariable(Op):
 
     def _supp_shape_from_params(self, dist_params, rep_param_idx=None, param_shapes=None):
         """The shape of one draw, without batch and size, as a tuple; see `default_supp_shape_from_params`."""
+        if not self.ndim_supp and self._has_population():
+            raise NotImplementedError(f"{self.name} draws elements of an array: their shape follows from no parameter but from that array")
         index = self.support_param if rep_param_idx is None else rep_param_idx
         return default_supp_shape_from_params(self.ndim_supp, dist_params, index, param_shapes)
 
@@ -263,7 +265,9 @@ class RandomVariable(Op):
         if row["kinds"][0] == "n":
             return _draw_by_positions(row, rng, params, size)
         batches = [np.shape(p)[: max(np.ndim(p) - n, 0)] for p, n in zip(params, row["ndims_params"])]
-        if size is None:
+        if row["ndim_supp"]:
+            params, size = _broadcast_vectors(params, batches, size)
+        elif size is None:
             size = np.broadcast_shapes(*batches)
         elif row["composed"]:
             _check_size(size, batches, _signature(row["params"]).parameters)
@@ -320,6 +324,16 @@ def _check_size(size, batches, names):
     for batch, name in zip(batches, names):
         if np.broadcast_shapes(batch, size) != size:
             raise ValueError(f"`size` is incompatible with the shape of `{name}`: {size} was given, {name} is a batch of shape {batch}")
+
+
+def _broadcast_vectors(params, batches, size):
+    """The parameters of a law of vectors and the size, None and () standing for the parameters' own. Where a parameter is a batch all are
+    broadcast to the size, before anything is drawn; ValueError, in NumPy's words, when one does not fit."""
+    if not any(batches):
+        return params, () if size is None else size
+    size = () if size is None else tuple(np.atleast_1d(size))
+    size = size or np.broadcast_shapes(*batches)
+    return [np.broadcast_to(param, size + param.shape[len(batch) :]) for param, batch in zip(params, batches)], size
 
 
 def _draw_by_positions(row, rng, params, size):

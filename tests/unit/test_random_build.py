@@ -134,6 +134,34 @@ def test_rng_fn_refuses_a_size_that_a_parameter_does_not_broadcast_to(name, para
         getattr(RANDOM, name).rng_fn(np.random.default_rng(1), *params, size=size)
 
 
+@pytest.mark.parametrize("name, params, size, words", [
+    ("dirichlet", [np.ones((3, 3))], (10, 2), "operands could not be broadcast together"),
+    ("dirichlet", [np.ones((1, 3, 3))], (3,), "input operand has more dimensions than allowed"),
+    ("multinomial", [np.array([10, 20]), np.full((2, 2), 0.5)], (1,), "operands could not be broadcast together"),
+    ("multinomial", [np.ones((5, 2), int), np.full((2, 2), 0.5)], (2,), "input operand has more dimensions than allowed"),
+    ("multivariate_normal", [np.zeros((3, 2)), np.ones((3, 2, 2))], (4,), "operands could not be broadcast together"),
+])
+def test_rng_fn_refuses_batches_of_vectors_before_it_asks_the_generator(name, params, size, words):
+    with pytest.raises(ValueError, match=words):
+        getattr(RANDOM, name).rng_fn(None, *params, size=size)
+
+
+@pytest.mark.parametrize("size", [None, (), []])
+@pytest.mark.parametrize("name, params", [
+    ("dirichlet", [np.array([[100.0, 1.0], [1.0, 100.0], [2.0, 3.0]])]),
+    ("multinomial", [np.array([[10], [20]]), np.array([[0.25, 0.75], [0.5, 0.5]])]),
+    ("multivariate_normal", [np.array([[0.0, 1.0], [4.0, 5.0]]), np.diag([1.0, 10.0])]),
+])
+def test_rng_fn_takes_an_empty_size_as_none_for_batches_of_vectors(name, params, size):
+    drawn = getattr(RANDOM, name).rng_fn(np.random.default_rng(1), *params, size)
+    np.testing.assert_array_equal(drawn, getattr(RANDOM, name)(*params, rng=np.random.default_rng(1)).eval())
+
+
+def test_the_support_of_a_choice_follows_from_no_parameter():
+    with pytest.raises(NotImplementedError, match="^choice draws elements of an array"):
+        RANDOM.choice._supp_shape_from_params([np.asarray(5)])
+
+
 def test_rng_fn_takes_size_by_keyword_too():
     by_place, by_name = (RANDOM.normal.rng_fn(np.random.default_rng(1), 0.0, 1.0, *a, **k) for a, k in (((2,), {}), ((), {"size": 2})))
     np.testing.assert_array_equal(by_place, by_name)
