@@ -591,16 +591,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     }),
     ('a part of the random variables',
      'pyscan.tensor.random.RandomStream has the distributions that are there, and pyscan._core.dists() lists them.', {
-        "tensor.random":
-            ""
-            "randint "
-            "",
-        "tensor.random.basic":
-            ""
-            "RandIntRV "
-            ""
-            "randint "
-            "safe_multivariate_normal ",
+        "tensor.random.basic": "safe_multivariate_normal ",
         "tensor.random.type": "T",
         "tensor.random.var": "RNGTypeType randomgen_constructor",
     }),

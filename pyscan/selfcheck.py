@@ -77,7 +77,7 @@ def settle(name: str) -> str:
 def settle_legacy(name: str) -> str:
     """The same for a RandomState: "legacy" or "method".
 
-    >>> settle_legacy("integers")
+    >>> settle_legacy("randint")
     'method'
     """
     return _settle(name, _core.legacy_way, ("legacy", "method") if _ROWS[name]["legacy"] else ("method",))
@@ -115,7 +115,7 @@ def ways() -> dict[str, str | None]:
     >>> ways()["normal"] in WAYS
     True
     """
-    return {name: _settle_if_there(settle, name) for name in _ROWS}
+    return {name: _settle_if_there(settle, name) for name, row in _ROWS.items() if row["owners"][0]}
 
 
 def legacy_ways() -> dict[str, str | None]:
@@ -124,7 +124,7 @@ def legacy_ways() -> dict[str, str | None]:
     >>> legacy_ways()["normal"] in WAYS
     True
     """
-    return {name: _settle_if_there(settle_legacy, name) for name in _ROWS}
+    return {name: _settle_if_there(settle_legacy, name) for name, row in _ROWS.items() if row["owners"][1]}
 
 
 def _settle_if_there(settle: Callable[[str], str], name: str) -> str | None:

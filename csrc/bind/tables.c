@@ -85,12 +85,13 @@ static PyObject *dist_row(int dist)
         PyTuple_SET_ITEM(ranks, i, PyLong_FromLong(dist_node_ndim(dist, i))); /* small ints: cannot fail */
     }
     if (ranks == NULL) return NULL;
-    row = Py_BuildValue("{s:s,s:s,s:s,s:i,s:O,s:z,s:s,s:O,s:O,s:O,s:O,s:(ss),s:s,s:O,s:s,s:s}", "name", dist_name(dist), "kinds", kinds, "rounding", rounding, "ndim_supp", dist_ndim_supp(dist),
+    row = Py_BuildValue("{s:s,s:s,s:s,s:i,s:O,s:z,s:s,s:O,s:O,s:O,s:O,s:(ss),s:s,s:O,s:(OO),s:s,s:s}", "name", dist_name(dist), "kinds", kinds, "rounding", rounding, "ndim_supp", dist_ndim_supp(dist),
                         "ndims_params", ranks, "dtype", dist_dtype(dist), "params", dist_params(dist), "composed",
                         dist_is_composed(dist) ? Py_True : Py_False, "native", dist_is_native(dist) ? Py_True : Py_False, "takes_size",
                         dist_takes_size(dist) ? Py_True : Py_False, "fast", fast_is_there(dist) ? Py_True : Py_False,
                         "symbols", dist_symbol(dist, 0), dist_symbol(dist, 1),
-                        "method", dist_method(dist), "legacy", dist_is_legacy(dist) ? Py_True : Py_False, "regimes", dist_regimes(dist), "doc", dist_doc(dist));
+                        "method", dist_method(dist), "legacy", dist_is_legacy(dist) ? Py_True : Py_False, "owners",
+                        dist_is_of(dist, false) ? Py_True : Py_False, dist_is_of(dist, true) ? Py_True : Py_False, "regimes", dist_regimes(dist), "doc", dist_doc(dist));
     Py_DECREF(ranks);
     return row;
 }
@@ -129,7 +130,7 @@ static PyMethodDef tables_methods[] = {
     {"statuses", tables_statuses, METH_NOARGS, "The ways in which a program can fail: dicts with name, exception, message."},
     {"dtypes", tables_dtypes, METH_NOARGS, "The element types: dicts with name, bytes, kind."},
     {"dists", tables_dists, METH_NOARGS,
-     "The distributions: dicts with name, kinds (a letter per parameter), rounding ('s', 'r' or ''), ndim_supp, ndims_params, dtype (or None), params (names and defaults), composed, native, takes_size, fast (there is inlined code), symbols, method, legacy, regimes, doc."},
+     "The distributions: dicts with name, kinds (a letter per parameter), rounding ('s', 'r' or ''), ndim_supp, ndims_params, dtype (or None), params (names and defaults), composed, native, takes_size, fast (there is inlined code), symbols, method, legacy, owners (whether Generators have it, and RandomStates), regimes, doc."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -7,7 +7,7 @@
 
 typedef enum Source { SOURCE_NUMPY, SOURCE_COMPOSED } Source;
 
-typedef enum Legacy { LEGACY_METHOD, LEGACY_STREAM } Legacy;
+typedef enum Legacy { LEGACY_METHOD, LEGACY_STREAM, LEGACY_NONE, LEGACY_ONLY } Legacy;
 
 typedef struct DistRow {
     const char *name;
@@ -132,6 +132,8 @@ bool dist_is_composed(int dist) { return rows[dist].source == SOURCE_COMPOSED; }
 const char *dist_method(int dist) { return rows[dist].method; }
 
 bool dist_is_legacy(int dist) { return rows[dist].legacy == LEGACY_STREAM; }
+
+bool dist_is_of(int dist, bool random_states) { return rows[dist].legacy != (random_states ? LEGACY_NONE : LEGACY_ONLY); }
 
 const char *dist_regimes(int dist) { return rows[dist].regimes; }
 

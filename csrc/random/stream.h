@@ -123,6 +123,7 @@ bool dist_is_native(int dist);            /* there is code of ours; others are d
 bool dist_is_composed(int dist);          /* ours over NumPy's draws, not one Generator method */
 const char *dist_method(int dist);        /* a Python expression of np, rng, size and the parameters' names */
 bool dist_is_legacy(int dist);            /* whether its steps are those of a RandomState, too, by other functions */
+bool dist_is_of(int dist, bool random_states); /* whether RandomStates have it, or Generators */
 const char *dist_regimes(int dist);       /* parameters for each branch of the algorithm, as Python text */
 const char *dist_doc(int dist);
 const char *dist_symbol(int dist, int i); /* what to look up for Dists.functions[dist][i], i of 0 and 1; "" for none */

@@ -132,6 +132,7 @@ class RandomVariable(Op):
         """The node of a draw: rng None (a fresh generator), a variable, a NumPy generator (copied) or a seed; size see
         `normalize_size_param`; dtype a name, a number of `ALL_DTYPES` (a constant) or None; then the parameters."""
         rng = _as_generator_variable(rng)
+        self._check_owner(rng)
         size = normalize_size_param(size)
         params = tuple(p if isinstance(p, Variable) else as_tensor_variable(p) for p in dist_params)
         self._check_dtypes(params)
@@ -141,6 +142,13 @@ class RandomVariable(Op):
             params = tuple(shape_padleft(p) if p.type.ndim == 0 else p for p in params)
         index = constant(ALL_DTYPES.index(dtype), dtype="int64")
         return Apply(self, (rng, size, index, *params), (rng.type(), TensorType(dtype, shape)()))
+
+    def _check_owner(self, rng):
+        """TypeError where the draw is one that such generators do not have."""
+        owners = _ROWS[self.name]["owners"] if self._is_native() else (True, True)
+        for has, other in zip(owners, (RandomStateType, RandomGeneratorType)):
+            if not has and not isinstance(rng.type, other):
+                raise TypeError(f"`{self.name}` is only available for `{other.__name__}`s{_OTHER_NAMES.get(self.name, '')}")
 
     def _dtype(self, dtype, params):
         if self.dtype is not None:
@@ -402,12 +410,14 @@ _CONVENTIONS = {
     "gamma": ("shape, rate", _gamma_params),
     "integers": ("low, high=None", _integers_params),
     "multivariate_normal": ("mean=None, cov=None", _multivariate_normal_params),
+    "randint": ("low, high=None", _integers_params),
 }
-
-
-def _check_integers_rng(rng):
-    if not isinstance(rng.type, RandomGeneratorType):
-        raise TypeError("`integers` is only available for `RandomGeneratorType`s")
+# What the other class of generators has instead of draws that only one class has.
+_OTHER_NAMES = {
+    "integers": ": a RandomState has `randint`",
+    "randint": ": a Generator has `integers`. Give it a RandomState, as in rng=numpy.random.RandomState(seed) or "
+               "RandomStream(seed, rng_ctor=numpy.random.RandomState)",
+}
 
 
 def _call_method(signature, convert):
@@ -451,14 +461,16 @@ def _document(name, row, signature):
     example = eval(f"({row['regimes'].split(';')[0]},)")  # an expression of our own table
     arguments = ", ".join(repr(value) for value, p in zip(example, signature.parameters.values()) if p.default in (p.empty, None))
     shape = (2, len(example[row["kinds"].index("v")]) if arguments else 1) if row["ndim_supp"] else (2,)
+    owner = "variable (None: a fresh generator, the same draws in each call)" if row["owners"][0] else "of the class RandomState"
+    given = "" if row["owners"][0] else ", rng=np.random.RandomState(3)"
     return f"""Draws: {row["doc"]}.
 
     Called as ``{name}({', '.join(map(str, signature.parameters.values()))}, size=None, name=None, rng=None, dtype=None)``. The parameters broadcast{
         ", vectors along their last axis" if "v" in row["kinds"] else ""}{" and matrices along their last two" if "m" in row["kinds"] else ""}; ``size`` is the shape of
-    the draws, None for that of the parameters. The dtype is {row["dtype"]}. ``rng`` is a generator variable (None: a fresh
-    generator, the same draws in each call). Values and generator states equal NumPy's ``{row["method"]}``.
+    the draws, None for that of the parameters. The dtype is {row["dtype"]}. ``rng`` is a generator
+    {owner}. Values and generator states equal NumPy's ``{row["method"]}``.
 
-    >>> {name}({arguments + ", " if arguments else ""}size=2).type.shape
+    >>> {name}({arguments + ", " if arguments else ""}size=2{given}).type.shape
     {shape}
     """
 
@@ -474,15 +486,7 @@ def _make_distribution(row):
         "support_param": row["ndims_params"].index(1) if row["ndim_supp"] else 0,
         "__call__": _call_method(signature, convert), "__doc__": _document(name, row, signature), "__module__": __name__,
     }  # fmt: skip
-    if name == "integers":
-        members["make_node"] = _make_integers_node
     return type(class_name, (RandomVariable,), members)
-
-
-def _make_integers_node(self, rng, size, dtype, *dist_params):
-    rng = _as_generator_variable(rng)
-    _check_integers_rng(rng)
-    return RandomVariable.make_node(self, rng, size, dtype, *dist_params)
 
 
 def _define_distributions(namespace):

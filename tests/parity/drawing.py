@@ -18,8 +18,8 @@ def is_of_scipy(name):
     return any(symbol.startswith("scipy.") for symbol in ROWS[name]["symbols"])
 
 
-def drawable(names=ROWS):
-    """The names, for `parametrize`: those that draw by SciPy's functions are skipped where it is not installed."""
+def drawable(names=tuple(name for name, row in ROWS.items() if row["owners"][0])):
+    """The names, for `parametrize`: all that a Generator has unless told; those that draw by SciPy's functions are skipped where it is not installed."""
     return [pytest.param(name, marks=needs_scipy) if is_of_scipy(name) else name for name in names]
 
 

@@ -21,6 +21,8 @@ def example(name, **kwargs):
     """A draw of the distribution with parameters of its first regime, where it has no defaults."""
     row = next(row for row in _core.dists() if row["name"] == name)
     op = getattr(RANDOM, name)
+    if not row["owners"][0]:
+        kwargs.setdefault("rng", np.random.RandomState(3))
     if row["kinds"][0] == "n":
         return op(np.arange(8.0), **kwargs)
     parameters = inspect.signature(op).parameters.values()
@@ -172,18 +174,23 @@ def test_shorthands_have_their_names(name):
     assert getattr(RANDOM, name).__name__ == name
 
 
+def state_of(generator):
+    return repr(generator.get_state(legacy=False) if isinstance(generator, np.random.RandomState) else generator.bit_generator.state)
+
+
 @pytest.mark.parametrize("name", drawable(NAMES))
 def test_perform_draws_as_the_table_says_and_moves_its_generator_in_place_only(name):
     for inplace in (False, True):
         node = example(name, size=4).owner
         op = type(node.op)(inplace=inplace)
-        given, storage = np.random.default_rng(5), [[None], [None]]
+        make = np.random.default_rng if next(row for row in _core.dists() if row["name"] == name)["owners"][0] else np.random.RandomState
+        given, storage = make(5), [[None], [None]]
         op.perform(node, [given, *[np.asarray(v.data) for v in node.inputs[1:]]], storage)
         assert (storage[0][0] is given) == inplace
         assert storage[1][0].shape == node.outputs[1].type.shape and storage[1][0].dtype == node.outputs[1].type.dtype
-        fresh = np.random.default_rng(5).bit_generator.state
-        assert (given.bit_generator.state == fresh) == (not inplace)
-        assert storage[0][0].bit_generator.state != fresh
+        fresh = state_of(make(5))
+        assert (state_of(given) == fresh) == (not inplace)
+        assert state_of(storage[0][0]) != fresh
 
 
 # Sizes and static shapes
@@ -283,6 +290,32 @@ def test_integers_of_one_argument_start_at_zero():
     assert [int(p.data) for p in params_of(RANDOM.integers(2, 5))] == [2, 5]
     with pytest.raises(TypeError, match="`integers` is only available for `RandomGeneratorType`s"):
         RANDOM.integers(5, rng=pyscan.shared(np.random.RandomState(1)))
+
+
+@pytest.mark.parametrize(("name", "good", "bad", "other"), [
+    ("randint", np.random.RandomState, np.random.default_rng, "`integers`"), ("integers", np.random.default_rng, np.random.RandomState, "`randint`"),
+])
+def test_integers_are_of_generators_and_randint_of_random_states(name, good, bad, other):
+    draw = getattr(RANDOM, name)(5, size=3, rng=pyscan.shared(good(3)))
+    assert [str(p) for p in params_of(draw)] == ["TensorConstant{0}", "TensorConstant{5}"] and str(draw.owner.op) == f"{name}_rv{{0, (0, 0), int64, False}}"
+    np.testing.assert_array_equal(draw.eval(), getattr(good(3), name)(5, size=3))
+    text = f"`{name}` is only available for `{'RandomStateType' if name == 'randint' else 'RandomGeneratorType'}`s.*{other}"
+    for rng in (bad(3), pyscan.shared(bad(3))):
+        with pytest.raises(TypeError, match=text):
+            getattr(RANDOM, name)(0, 5, rng=rng)
+    stream = at.random.RandomStream(3, rng_ctor=bad)
+    with pytest.raises(TypeError, match=text):
+        getattr(stream, name)(0, 5)
+    assert stream.updates() == []
+
+
+def test_randint_needs_a_random_state_to_be_given():
+    with pytest.raises(TypeError, match="`randint` is only available for `RandomStateType`s"):
+        RANDOM.randint(0, 5)
+    stream = at.random.RandomStream(3, rng_ctor=np.random.RandomState)
+    path, updates = pyscan.scan(lambda: stream.randint(2, 9), n_steps=20)
+    twin = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(3).spawn(1)[0]))
+    assert pyscan.function([], path, updates=updates)().tolist() == [twin.randint(2, 9) for _ in range(20)]
 
 
 def test_standard_forms_are_partials_that_take_more_arguments():
