@@ -31,7 +31,7 @@ FLAGS: dict[str, tuple[Any, tuple | None, str]] = {
     "warn_float64": ("ignore", ("ignore", "warn", "raise", "pdb"), "what happens when a float64 variable is made"),
     "scan__allow_gc": (False, None, "default of scan's allow_gc"),
     "scan__allow_output_prealloc": (True, None, "kept for programs that set it: paths are always written in place"),
-    "scan__block_steps": (256, None, "the longest block of steps for which a loop draws and computes ahead; 0: step by step. "
+    "scan__block_steps": (2048, None, "the longest block of steps for which a loop draws and computes ahead; 0: step by step. "
                                      "Read when a function is made; changes speed and nothing else"),
     "compute_test_value": ("off", ("off", "ignore", "warn", "raise", "pdb"), "only off is built: tag.test_value is not computed"),
     "cycle_detection": ("regular", ("regular", "fast"), "both run the same incremental check"),

@@ -26,7 +26,7 @@ typedef struct VmHost {
     int64_t block_steps; /* the longest block of steps whose phases run one after the other; 0: step by step */
 } VmHost;
 
-enum { DEFAULT_BLOCK_STEPS = 256 };
+enum { DEFAULT_BLOCK_STEPS = 2048 };
 
 /* Counted while running, for tests and explain. */
 typedef struct Counters {
