@@ -33,7 +33,7 @@ FLAGS: dict[str, tuple[Any, tuple | None, str]] = {
     "scan__allow_output_prealloc": (True, None, "kept for programs that set it: paths are always written in place"),
     "scan__block_steps": (2048, None, "the longest block of steps for which a loop draws and computes ahead; 0: step by step. "
                                      "Read when a function is made; changes speed and nothing else"),
-    "compute_test_value": ("off", ("off", "ignore", "warn", "raise", "pdb"), "only off is built: tag.test_value is not computed"),
+    "compute_test_value": ("off", ("off", "ignore", "warn", "raise", "pdb"), "whether tag.test_value is computed for each expression that is written, and what a variable without one does"),
     "cycle_detection": ("regular", ("regular", "fast"), "both run the same incremental check"),
     "traceback__limit": (8, None, "frames kept of where a variable was made"),
     "profile": (False, None, "kept for programs that set it"),
@@ -91,12 +91,12 @@ class _ChangeFlags(contextlib.ContextDecorator):
             for name, value in self._flags.items():
                 setattr(self._config, name, value)
         except BaseException:
-            self._config._values.update(saved)
+            self._config.restore(saved)
             raise
         self._saved.append(saved)
 
     def __exit__(self, *exc: Any) -> None:
-        self._config._values.update(self._saved.pop())
+        self._config.restore(self._saved.pop())
 
 
 class Config:
@@ -109,10 +109,12 @@ class Config:
     """
 
     _values: dict[str, Any]
+    _watchers: dict[str, Any]
 
     def __init__(self) -> None:
         values = {name: row[0] for name, row in FLAGS.items()}
         object.__setattr__(self, "_values", {**values, **_INERT})
+        object.__setattr__(self, "_watchers", {})
 
     def __getattr__(self, name: str) -> Any:
         if name == "_values":  # while a copy or a pickle is being made
@@ -128,7 +130,17 @@ class Config:
         row = FLAGS.get(name)
         if row is not None and row[1] is not None and value not in row[1]:
             raise ValueError(f"Invalid value ('{value}') for configuration variable '{name}'. Valid options are {sorted(row[1])}")
+        self._set(name, value)
+
+    def _set(self, name: str, value: Any) -> None:
         self._values[name] = value
+        if name in self._watchers:
+            self._watchers[name](value)
+
+    def watch(self, name: str, watcher: Any) -> None:
+        """Have the watcher called with the flag's value, now and after each change of it."""
+        self._watchers[name] = watcher
+        watcher(self._values[name])
 
     def __reduce__(self) -> Any:
         return _rebuilt, (dict(self._values),)
@@ -151,7 +163,8 @@ class Config:
 
     def restore(self, values: dict[str, Any]) -> None:
         """Put back what `snapshot` gave."""
-        self._values.update(values)
+        for name, value in values.items():
+            self._set(name, value)
 
     def read_flags(self, text: str, lenient: bool) -> None:
         """Set the flags of a text such as `floatX=float32,mode=FAST_COMPILE`; `lenient` passes over names not known here."""

@@ -119,9 +119,10 @@ class FunctionMaker:
         self.mode, self.name, self.form = get_mode(mode), name, form
         self.accept_inplace, self.on_unused_input, self.profile = accept_inplace, on_unused_input, profile
         self.function_builder = function_builder or Function
-        self.fgraph, self.update_pairs = maker.checked_graph(self.inputs, self.outputs, accept_inplace, on_unused_input, fgraph)
-        self.changes = maker.rewrite(self.fgraph, self.mode)
-        maker.copy_aliased_outputs(self.fgraph, self.inputs, self.outputs)
+        with config.change_flags(compute_test_value="off"):  # passes write expressions too
+            self.fgraph, self.update_pairs = maker.checked_graph(self.inputs, self.outputs, accept_inplace, on_unused_input, fgraph)
+            self.changes = maker.rewrite(self.fgraph, self.mode)
+            maker.copy_aliased_outputs(self.fgraph, self.inputs, self.outputs)
 
     @property
     def unpack_single(self) -> bool:

@@ -49,6 +49,8 @@ from pyscan._core import (
     vars_between,
 )
 
+from pyscan.errors import TestValueError
+
 
 class _HasInnerGraphMeta(type):
     """isinstance by what an Op has, so that any Op with an inner graph counts."""
@@ -202,10 +204,10 @@ def default_node_formatter(op, argstrings) -> str:
 
 
 def get_test_value(v: Any) -> Any:
-    """The value of a constant or shared variable, or what the user put at another variable's ``tag.test_value``.
+    """The value of a constant or shared variable, or what stands at another variable's ``tag.test_value``.
 
-    AttributeError where there is none. Anything else than a variable is made one first. Nothing is computed: an expression has
-    a test value when it was given one.
+    TestValueError where there is none. Anything else than a variable is made one first. An expression has a test value when it
+    was given one, or was written while `config.compute_test_value` was on.
 
     >>> import pyscan.tensor as at
     >>> x = at.dscalar("x")
@@ -223,7 +225,7 @@ def get_test_value(v: Any) -> Any:
     try:
         return v.tag.test_value
     except AttributeError:
-        raise AttributeError(f"{v} has no test value") from None
+        raise TestValueError(f"{v} has no test value") from None
 
 
 __all__ = [

@@ -11,6 +11,7 @@ import copy
 from pyscan._core import Apply, Op, Variable
 from pyscan.tensor.basic import as_tensor_variable
 from pyscan.tensor.random_types import generator_given
+from pyscan.trial_values import compute_test_values
 
 __all__ = ["IfElse", "ifelse"]
 
@@ -77,5 +78,6 @@ def ifelse(condition, then_branch, else_branch, name=None):
     if len(then) != len(otherwise):
         raise ValueError(f"The number of values on the `then` branch must equal the number on the `else` branch, got {len(then)} and {len(otherwise)}.")
     outputs = IfElse(len(then), name).make_node(condition, *then, *otherwise).outputs
+    compute_test_values(outputs)
     is_list = isinstance(then_branch, (list, tuple))
     return list(outputs) if is_list else outputs[0]

@@ -30,7 +30,7 @@ MODULES: dict[str, str] = {
     "graph.destroyhandler": "pyscan.features pyscan.graph",
     "graph.features": "pyscan.features",
     "graph.fg": "pyscan.graph pyscan.features",
-    "graph.op": "pyscan.graph",
+    "graph.op": "pyscan.graph pyscan.trial_values:compute_test_value",
     "graph.rewriting.db": "pyscan.mode:RewriteDatabaseQuery",
     "graph.toolbox": "pyscan.features",
     "graph.type": "pyscan.graph",
@@ -689,7 +689,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "graph.destroyhandler": "ProtocolError config",
         "graph.features": "LambdaExtract config",
         "graph.fg": "config",
-        "graph.op": "ThunkType compute_test_value config get_test_values is_thunk_type missing_test_message",
+        "graph.op": "ThunkType config get_test_values is_thunk_type missing_test_message",
         "graph.sched":
             "_toposort key_to_cmp make_dependence_cmp make_depends memodict posort reverse_dict sort_apply_nodes "
             "sort_schedule_fn",

@@ -35,6 +35,7 @@ from pyscan.tensor.random_types import RandomType, generator_given
 from pyscan.tensor.shape import shape_padleft, unbroadcast
 from pyscan.tensor.subtensor import set_subtensor
 from pyscan.tensor.type import TensorType
+from pyscan.trial_values import compute_test_values
 from pyscan.updates import OrderedUpdates
 
 __all__ = ["foldl", "foldr", "map", "reduce", "scan", "scan_checkpoints", "until"]
@@ -261,13 +262,15 @@ def scan(
     >>> pyscan.function([x0], xs)(8.0)
     array([4., 2., 1.])
     """
-    outputs, updates = _scan(
-        fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, strict, return_list,
-        dict(
-            mode=mode, truncate_gradient=truncate_gradient, name=name, profile=profile, strict=strict,
-            allow_gc=config.scan__allow_gc if allow_gc is None else allow_gc,
-        ),
-    )  # fmt: skip
+    with config.change_flags(compute_test_value="off"):  # the step is written on variables that have none
+        outputs, updates = _scan(
+            fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, strict, return_list,
+            dict(
+                mode=mode, truncate_gradient=truncate_gradient, name=name, profile=profile, strict=strict,
+                allow_gc=config.scan__allow_gc if allow_gc is None else allow_gc,
+            ),
+        )  # fmt: skip
+    compute_test_values([*([] if outputs is None else as_list(outputs)), *updates.values()])
     return (outputs, updates) if return_updates else outputs
 
 

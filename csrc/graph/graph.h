@@ -115,6 +115,7 @@ typedef struct GraphState {
     PyObject *no_params;       /* what Apply.run_params returns for an Op without params */
     PyObject *package_dir;     /* str: where this package's Python files lie, with the separator */
     PyObject *last_origin;     /* the last (file, line) handed out, or NULL: lines make many nodes */
+    PyObject *node_hook;       /* called with each node that a call of an Op makes, or NULL: computes test values */
     long long n_variables;     /* numbers auto_name */
     PyObject *str_output, *str_destroy_map, *str_view_map, *str_kind, *str_tag, *str_props, *str_default_output, *str_type;
 } GraphState;

@@ -122,6 +122,13 @@ static PyObject *op_call(PyObject *self, PyObject *args, PyObject *kwargs)
         PyErr_Format(PyExc_TypeError, "make_node of %S must return an Apply, not %R", self, node);
         goto done;
     }
+    if (state->node_hook) {
+        PyObject *hook = Py_NewRef(state->node_hook); /* it may take itself away */
+        PyObject *none = PyObject_CallOneArg(hook, node);
+        Py_DECREF(hook);
+        if (!none) goto done;
+        Py_DECREF(none);
+    }
     result = op_results(state, self, node, return_list);
 done:
     Py_XDECREF(node);
@@ -129,6 +136,20 @@ done:
     Py_XDECREF(others);
     return result;
 }
+
+static PyObject *set_node_hook(PyObject *module, PyObject *hook)
+{
+    GraphState *state = graph_state_of_module(module);
+    if (!state) return NULL;
+    Py_XSETREF(state->node_hook, hook == Py_None ? NULL : Py_NewRef(hook));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef op_functions[] = {
+    {"set_node_hook", set_node_hook, METH_O,
+     "set_node_hook(hook, /)\n--\n\nHave each node that a call of an Op makes given to the hook before its outputs are returned; None: to nobody."},
+    {NULL, NULL, 0, NULL},
+};
 
 static PyObject *op_perform(PyObject *self, PyObject *args, PyObject *kwargs)
 {
@@ -405,5 +426,6 @@ int op_exec(PyObject *module, GraphState *state)
 {
     if (!(state->Op = graph_add_type(module, &op_spec, NULL))) return -1;
     if (!(state->PyThunk = graph_add_type(module, &thunk_spec, NULL))) return -1;
+    if (PyModule_AddFunctions(module, op_functions) < 0) return -1;
     return op_set_defaults((PyObject *)state->Op);
 }

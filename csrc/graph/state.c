@@ -162,6 +162,7 @@ int graph_state_traverse(GraphState *state, visitproc visit, void *arg)
     Py_VISIT(state->nominal_classes);
     Py_VISIT(state->no_params);
     Py_VISIT(state->last_origin);
+    Py_VISIT(state->node_hook);
     return 0;
 }
 
@@ -171,6 +172,7 @@ void graph_state_clear(GraphState *state)
     Py_CLEAR(state->nominal_classes);
     Py_CLEAR(state->no_params);
     Py_CLEAR(state->last_origin);
+    Py_CLEAR(state->node_hook);
     Py_CLEAR(state->package_dir);
     Py_CLEAR(state->Type);
     Py_CLEAR(state->Op);

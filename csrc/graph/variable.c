@@ -227,6 +227,14 @@ PyObject *variable_clone_new(GraphState *state, PyObject *variable)
     return copy;
 }
 
+static PyObject *variable_get_test_value(PyObject *self, PyObject *unused)
+{
+    PyObject *module = PyImport_ImportModule("pyscan.graph");
+    PyObject *value = module ? PyObject_CallMethod(module, "get_test_value", "O", self) : NULL;
+    Py_XDECREF(module);
+    return value;
+}
+
 static PyObject *variable_get_parents(PyObject *self, PyObject *unused)
 {
     PyObject *owner = owner_peek(self);
@@ -366,6 +374,8 @@ static PyMethodDef variable_methods[] = {
     {"clone", WITH_KEYWORDS(variable_clone), "clone($self, **kwargs)\n--\n\nA copy without an owner, of the same type, name (unless name= says otherwise) and tag."},
     {"eval", WITH_KEYWORDS(variable_eval),
      "eval($self, inputs_to_values=None)\n--\n\nThe value, with these values for the inputs; compiles once per set of inputs."},
+    {"get_test_value", variable_get_test_value, METH_NOARGS,
+     "get_test_value($self, /)\n--\n\nThe value of a constant or shared variable, or what stands at tag.test_value; TestValueError where there is none."},
     {"get_parents", variable_get_parents, METH_NOARGS, "get_parents($self, /)\n--\n\n[owner], or an empty list."},
     {NULL, NULL, 0, NULL},
 };

@@ -120,12 +120,11 @@ class RandomVariable(Op):
     __repr__ = __str__
 
     def __call__(self, *params, size=None, name=None, rng=None, dtype=None, return_list=False, return_next_rng=False, **kwargs):
-        node = self.make_node(rng, size, dtype, *params, **kwargs)
-        draw = node.outputs[self.default_output]
+        draw = Op.__call__(self, rng, size, dtype, *params, **kwargs)
         if name is not None:
             draw.name = name
         if return_next_rng:
-            return node.outputs[0], draw
+            return draw.owner.outputs[0], draw
         return [draw] if return_list else draw
 
     def make_node(self, rng, size, dtype, *dist_params):

@@ -502,7 +502,7 @@ def test_other_is_not_plain():
 
 def test_test_values_are_those_of_constants_shared_variables_and_tags():
     x = at.dvector("x")
-    with pytest.raises(AttributeError, match="^x has no test value$"):
+    with pytest.raises(pyscan.errors.TestValueError, match="^x has no test value$"):
         get_test_value(x)
     x.tag.test_value = np.arange(2.0)
     assert get_test_value(x) is x.tag.test_value
