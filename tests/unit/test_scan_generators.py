@@ -261,6 +261,36 @@ def test_an_inner_loop_hands_its_last_state_to_the_outer_one():
     assert_in_place(f, 0, 2)
 
 
+def test_an_inner_loop_that_stops_hands_on_the_state_behind_its_last_step():
+    a, b = pyscan.shared(np.random.default_rng(3), name="a"), pyscan.shared(np.random.RandomState(4), name="b")
+
+    def inner(g):
+        last, x = step(g)
+        return [last, x], until(x > 0.5)
+
+    def outer(g, h, total):
+        (last, xs), _ = scan(inner, outputs_info=[g, None], n_steps=20)
+        y = RANDOM.uniform(rng=h)
+        return [last, moved(y), total + xs[-1] + y, xs.shape[0]]
+
+    zero = at.constant(0.0, dtype="float64")
+    (last_a, last_b, totals, counts), _ = scan(outer, outputs_info=[a, b, zero, None], n_steps=6)
+    f = pyscan.function([], [totals, counts], updates={a: last_a, b: last_b})
+    g, h = np.random.default_rng(3), np.random.RandomState(4)
+    for _ in range(3):
+        total, rows = 0.0, []
+        for _ in range(6):
+            n_drawn, x = 0, 0.0
+            while n_drawn < 20 and not x > 0.5:
+                n_drawn, x = n_drawn + 1, g.normal()
+            total = total + x + h.uniform()
+            rows.append((total, n_drawn))
+        assert list(zip(*(v.tolist() for v in f()))) == rows
+        assert_same_state(a.get_value(), g)
+        assert_same_state(b.get_value(), h)
+    assert_in_place(f, 0, 2)
+
+
 def test_loops_after_one_another_pass_one_object_on():
     rng = pyscan.shared(np.random.default_rng(3), name="rng", borrow=True)
     held = rng.get_value(borrow=True)
