@@ -2,7 +2,9 @@
 
 Builds csrc/random with the package's optimisation into a library of its own (random_timer.c), hands it the running NumPy's
 functions, and races in turns of 10,000 draws; the figures are the least of many turns. NumPy's side is its own fill where it
-has one, else a loop in C over its function. The last columns are of a compiled scan that draws one number a step.
+has one, else a loop in C over its function. A RandomState's fills are those of a compiled function, raced with its own method
+(for the distributions that are drawn by functions of ours; all others are the method's draws). The last columns are of a
+compiled scan that draws one number a step.
 Prints a table in Markdown with the versions and the machine. Only ratios can be compared.
 """
 import ctypes
@@ -85,9 +87,9 @@ def race(timer, name, params, bit_generator, n_rounds):
     return tuple(least) if timer.timer_race(ctypes.byref(task), N, n_rounds, least) == 0 else None
 
 
-def time_step(name, params, make):
+def time_step(name, params, generator):
     """Nanoseconds a step of a scan that draws one number."""
-    rng = pyscan.shared(np.random.Generator(make(1)), borrow=True)
+    rng = pyscan.shared(generator, borrow=True)
     n_steps = 100_000
 
     def step():
@@ -103,25 +105,43 @@ def time_step(name, params, make):
     return best / n_steps * 1e9
 
 
+def race_state(name, params):
+    """Nanoseconds a draw of a compiled function and of the method of a RandomState, in turns; and of a step of a scan."""
+    n = 100_000
+    rng, twin = pyscan.shared(np.random.RandomState(1), borrow=True), np.random.RandomState(1)
+    draw, next_rng = make_draw(name, rng, (n,), params)
+    function, method = pyscan.function([], draw, updates={rng: next_rng}), _core.draw_method(name)
+    least = [float("inf"), float("inf")]
+    for _ in range(30):
+        for i, call in enumerate((function, lambda: method(np, twin, (n,), *params))):
+            start = time.perf_counter()
+            call()
+            least[i] = min(least[i], time.perf_counter() - start)
+    return least[0] / n * 1e9, least[1] / n * 1e9
+
+
+def print_row(label, generator, figures, bar, step):
+    ours, theirs = figures
+    print(f"| {label} | {generator} | {ours:.2f} | {theirs:.2f} | {ours / theirs:.2f} | {bar} | {'' if ours <= bar * theirs else 'missed'} "
+          f"| {step:.2f} | {step / ours:.2f} | {STEP_BAR} | {'' if step <= STEP_BAR * ours else 'missed'} |", flush=True)
+
+
 def main(names):
     pyscan.show_versions()
     print("\n| draws | bit generator | pyscan, ns | NumPy, ns | ratio | bar | | scan, ns a step | scan ÷ fill | bar | |\n" + "|---" * 11 + "|")
-    cases = [(name, name, tuple(value.item() for value in selfcheck.read_regimes(row)[0])) for name, row in ROWS.items()
-             if "v" not in row["kinds"] and row["owners"][0]] + CASES
+    cases = [(name, name, tuple(value.item() for value in selfcheck.read_regimes(row)[0])) for name, row in ROWS.items() if "v" not in row["kinds"]] + CASES
     with tempfile.TemporaryDirectory() as folder:
         timer = build_timer(folder)
         for label, name, params in cases:
             if names and name not in names:
                 continue
-            for make in BIT_GENERATORS:
+            for make in BIT_GENERATORS if ROWS[name]["owners"][0] else []:
                 figures = race(timer, name, params, make(1), 300)
-                if figures is None:
-                    continue
-                ours, theirs = figures
-                bar = BARS.get(name, OTHER_BAR) if make.__name__.startswith("PCG64") else OTHER_BAR
-                step = time_step(name, params, make)
-                print(f"| {label} | {make.__name__} | {ours:.2f} | {theirs:.2f} | {ours / theirs:.2f} | {bar} | {'' if ours <= bar * theirs else 'missed'} "
-                      f"| {step:.2f} | {step / ours:.2f} | {STEP_BAR} | {'' if step <= STEP_BAR * ours else 'missed'} |", flush=True)
+                if figures is not None:
+                    bar = BARS.get(name, OTHER_BAR) if make.__name__.startswith("PCG64") else OTHER_BAR
+                    print_row(label, make.__name__, figures, bar, time_step(name, params, np.random.Generator(make(1))))
+            if ROWS[name]["owners"][1] and ROWS[name]["legacy"]:
+                print_row(label, "RandomState", race_state(name, params), OTHER_BAR, time_step(name, params, np.random.RandomState(1)))
 
 
 if __name__ == "__main__":
