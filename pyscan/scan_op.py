@@ -25,6 +25,7 @@ from pyscan._core import (
     NominalVariable,
     NoOutputFromInplace,
     Op,
+    PreserveVariableAttributes,
     SharedVariable,
     Supervisor,
     Variable,
@@ -385,6 +386,7 @@ class Scan(Op):
             graph = self.fgraph.clone()
             carried = {v for v in self.inner_shared(graph.inputs) if isinstance(v.type, RandomType)}
             graph.attach_feature(Supervisor([v for v in graph.inputs if v not in carried]))
+            graph.attach_feature(PreserveVariableAttributes())
             graph.attach_feature(NoOutputFromInplace(range(section_range(self.info.inner_output_sections, "shared").start)))
             rewrite(graph, mode)
             self._compiled[passes] = graph
