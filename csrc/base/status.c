@@ -17,9 +17,12 @@ static const StatusRow rows[N_STATUS_CODES] = {
 
 void status_clear(Status *status)
 {
-    memset(status, 0, sizeof *status);
     status->code = STATUS_OK;
     status->node = -1;
+    status->n_path = 0;
+    status->a = status->b = status->c = status->d = 0;
+    status->ndim_a = status->ndim_b = 0; /* the shapes and the path are read as far as these counts say */
+    status->text[0] = '\0';
 }
 
 int status_fail(Status *status, StatusCode code)
@@ -55,6 +58,7 @@ int status_fail_text(Status *status, StatusCode code, const char *text)
     memcpy(copy, text, n);
     status_fail(status, code);
     memcpy(status->text, copy, n);
+    status->text[n] = '\0';
     return -1;
 }
 

@@ -1,7 +1,7 @@
 /* What the files of bind say to each other: a compiled function (Thunk), one run of it (Call), and the generators that
  * a run works with (Handle).
  *
- * Everything here runs with the GIL held, but for the time between call_release_gil and call_take_gil. Functions that
+ * Everything here runs with the GIL held, but for what the vm does once host_begin_long has given it up. Functions that
  * can fail return -1 or NULL with an exception set.
  * Relies on: every room. Relied on by: the files of bind. */
 #ifndef PYSCAN_BIND_BIND_H
@@ -16,6 +16,8 @@
 int convert_module_exec(PyObject *module);
 /* The element type of an ndarray, or -1 without an exception when programs do not compute with it. */
 int convert_dtype(PyObject *ndarray);
+/* Lent: the value itself where it is a native, aligned ndarray of that dtype and rank; NULL, without an exception, else. */
+PyObject *convert_peek(PyObject *value, DType dtype, int ndim);
 /* Owned: the value itself, or a copy that is native and aligned; TypeError unless it is an ndarray of that dtype and rank.
  * `what` names it in the message. */
 PyObject *convert_input(PyObject *value, DType dtype, int ndim, PyObject *what);
@@ -36,6 +38,7 @@ PyObject *convert_output(PyObject *value, DType dtype, int ndim, PyObject *what)
 typedef struct BitClass {
     StreamLayout layout;
     bool has_layout;
+    size_t place;    /* of the functions in the object */
     StreamKind kind; /* of its instances whose functions are these */
     BitGen functions;
 } BitClass;
@@ -45,6 +48,8 @@ int bitgens_module_exec(PyObject *module);
 const BitClass *bitgens_class(BindState *state, PyObject *bit_generator);
 /* Lent by the bit generator. */
 BitGen *bitgens_peek(PyObject *bit_generator);
+/* The same for an instance of the class: where that has a layout, the functions lie at the same place of each object. */
+BitGen *bitgens_peek_known(const BitClass *class, PyObject *bit_generator);
 /* The kind of an instance of the class. */
 StreamKind bitgens_kind(const BitClass *class, const BitGen *bitgen);
 /* Owned: the bit generator of a Generator or RandomState; TypeError for anything else. */
@@ -95,8 +100,10 @@ Call *call_take(Thunk *thunk);
 /* Ends a call: gives up what it held and puts it back into the pool. */
 void call_give_back(Thunk *thunk, Call *call);
 void call_free(Call *call);
-/* Runs the program on the values of the cells and of the call and, if all went well, commits the updates. Owned: the list of outputs. */
-PyObject *call_run(Thunk *thunk, Call *call, PyObject *given);
+/* Runs the program on the values of the cells and on those given, as many as thunk->n_given, and, if all went well, commits
+ * the updates. Owned: the list of outputs, or the only output itself. A number given for a scalar may be a float or an int
+ * where that is of the scalar's own dtype, with are_numbers. */
+PyObject *thunk_run(Thunk *thunk, PyObject *const *given, bool are_numbers, bool is_single);
 
 /* ---- generators of a run (streams.c) ---- */
 
@@ -127,6 +134,13 @@ typedef struct Site {
     Stream *stream; /* owned */
 } Site;
 
+/* Values of the updates, made before any of them is committed (commit.c). */
+typedef struct Pending {
+    PyObject **values;      /* owned, by update: the cell's new value, or NULL when the cell keeps its object */
+    const Stream **words;   /* by update: words to write into the cell's own generator, or NULL */
+    Handle **targets;       /* by update: the handle of that generator */
+} Pending;
+
 struct Call {
     BindState *state;      /* lent */
     Thunk *thunk;          /* lent: the call holds a reference while it runs */
@@ -137,15 +151,22 @@ struct Call {
     Stream **streams;      /* owned, by program input: NULL for what is no stream */
     Handle **handles;      /* owned; the inputs' first */
     int32_t n_handles, room_handles, n_input_handles;
+    int32_t n_made_handles; /* those beyond n_handles are empty, to be used again */
     Site *sites;           /* owned */
     int32_t n_sites, room_sites;
-    PyObject *in_use_keys; /* owned tuple while the generators are taken, else NULL */
+    unsigned long thread;  /* that the call runs in, while the generators are taken or waited for */
+    bool is_active;        /* in BindState.active: the inputs' generators are this call's */
+    Call *next_active, *next_waiting;
     int64_t python_calls, generator_copies;
+    Pending pending;       /* its lists are owned */
     Call *next;            /* in the pool */
 };
 
-void call_take_gil(Call *call);
-void call_release_gil(Call *call);
+/* A run begins with the GIL held, and gives it up as soon as it has work for more than some microseconds: before that,
+ * giving it up and waiting for it costs more than the run. call_take_gil tells whether it was given up, and
+ * call_give_gil, which ends what call_take_gil began, gives it up if it was. */
+bool call_take_gil(Call *call);
+void call_give_gil(Call *call, bool was_released);
 
 /* Takes the cells' generators: waits for other threads' calls, locks them, makes the copies that are needed before the
  * first node, and snapshots. On failure nothing stays taken. */
@@ -171,7 +192,9 @@ Handle *streams_add_handle(Call *call, PyObject *generator);
 int streams_adopt(Call *call, Stream *stream, PyObject *generator);
 /* Owned: the name for messages of the program input that a handle belongs to. */
 PyObject *streams_name(Call *call, const Handle *handle);
-void streams_free_handle(Handle *handle);
+/* Gives up what the call's handles hold; the handles are kept for the next run. */
+void streams_empty(Call *call);
+void streams_free(Call *call);
 
 /* ---- the vm's host (calls.c) ---- */
 
@@ -192,18 +215,16 @@ void *npyrandom_find(const char *symbol);
 
 /* ---- results (commit.c) ---- */
 
-/* Values of the updates, made before any of them is committed. */
-typedef struct Pending {
-    PyObject **values;      /* owned, by update: the cell's new value, or NULL when the cell keeps its object */
-    const Stream **words;   /* by update: words to write into the cell's own generator, or NULL */
-    Handle **targets;       /* by update: the handle of that generator */
-} Pending;
-
-/* Owned: the list of outputs. */
-PyObject *commit_outputs(Thunk *thunk, Call *call);
-int commit_prepare(Thunk *thunk, Call *call, Pending *pending);
+/* Memory for call->pending. */
+int pending_new(const Thunk *thunk, Pending *pending);
+void pending_free(Pending *pending);
+/* Owned: the list of outputs; with is_single the only output itself. */
+PyObject *commit_outputs(Thunk *thunk, Call *call, bool is_single);
+/* Fills call->pending. */
+int commit_prepare(Thunk *thunk, Call *call);
 /* Cannot fail. */
-void commit_now(Thunk *thunk, Call *call, Pending *pending);
+void commit_now(Thunk *thunk, Call *call);
+/* Gives up values that were not committed, or that were replaced. */
 void pending_clear(Thunk *thunk, Pending *pending);
 
 /* ---- errors (errors.c) ---- */

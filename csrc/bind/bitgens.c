@@ -118,11 +118,31 @@ StreamKind bitgens_kind(const BitClass *class, const BitGen *bitgen)
     return class->has_layout && is_same ? class->kind : STREAM_CALLED;
 }
 
+BitGen *bitgens_peek_known(const BitClass *class, PyObject *bit_generator)
+{
+    return class->has_layout ? (BitGen *)(void *)((char *)bit_generator + class->place) : bitgens_peek(bit_generator);
+}
+
+/* Owned: the bit generator of a plain Generator, where that is of the class asked for last; NULL, without an exception, else. */
+static PyObject *peek_plain(BindState *state, PyObject *generator)
+{
+    PyObject *bit_generator;
+
+    if (Py_TYPE(generator) != (PyTypeObject *)state->Generator || state->last_class_type == NULL) return NULL;
+    bit_generator = PyObject_GetAttr(generator, state->bit_generator);
+    if (bit_generator == NULL) PyErr_Clear();
+    else if (Py_TYPE(bit_generator) != state->last_class_type) Py_CLEAR(bit_generator);
+    return bit_generator;
+}
+
 PyObject *bitgens_of(BindState *state, PyObject *generator)
 {
-    int is_generator = PyObject_IsInstance(generator, state->Generator), is_legacy = is_generator == 0 ? PyObject_IsInstance(generator, state->RandomState) : 0;
-    PyObject *bit_generator = NULL;
+    PyObject *bit_generator = peek_plain(state, generator);
+    int is_generator, is_legacy;
 
+    if (bit_generator != NULL) return bit_generator;
+    is_generator = PyObject_IsInstance(generator, state->Generator);
+    is_legacy = is_generator == 0 ? PyObject_IsInstance(generator, state->RandomState) : 0;
     if (is_generator < 0 || is_legacy < 0) return NULL;
     if (!is_generator && !is_legacy) {
         PyErr_Format(PyExc_TypeError, "a numpy.random.Generator or RandomState is expected; %R came", generator);
@@ -242,7 +262,9 @@ static int learn_class(PyTypeObject *type, BitClass *class)
     if (!scan_words(a, bitgen_a, &class->layout) || !scan_words(b, bitgen_b, &layout) || memcmp(&layout, &class->layout, sizeof(layout)) != 0) goto done;
     verified = verify_layout(a, bitgen_a, &class->layout);
     if (verified < 0) result = -1;
-    class->has_layout = verified == 1;
+    class->place = (size_t)((char *)bitgen_a - (char *)a);
+    class->has_layout = verified == 1 && (char *)bitgen_b - (char *)b == (char *)bitgen_a - (char *)a && (char *)bitgen_a > (char *)a
+                        && (char *)(bitgen_a + 1) <= (char *)a + type->tp_basicsize;
     if (!class->has_layout) goto done;
     class->kind = fast_find_kind(bitgen_a, &class->layout);
     class->functions = *bitgen_a;
@@ -257,11 +279,18 @@ static void free_class(PyObject *capsule) { mem_free(PyCapsule_GetPointer(capsul
 const BitClass *bitgens_class(BindState *state, PyObject *bit_generator)
 {
     PyTypeObject *type = Py_TYPE(bit_generator);
-    PyObject *capsule = PyDict_GetItemWithError(state->bit_classes, (PyObject *)type);
+    PyObject *capsule;
     BitClass *class;
 
-    if (capsule != NULL) return PyCapsule_GetPointer(capsule, class_capsule);
-    if (PyErr_Occurred()) return NULL;
+    if (type == state->last_class_type) return state->last_class;
+    capsule = PyDict_GetItemWithError(state->bit_classes, (PyObject *)type);
+    if (capsule == NULL && PyErr_Occurred()) return NULL;
+    if (capsule != NULL) {
+        class = PyCapsule_GetPointer(capsule, class_capsule);
+        state->last_class = class;
+        state->last_class_type = type; /* which bit_classes holds */
+        return class;
+    }
     class = mem_calloc(1, sizeof(*class));
     if (class == NULL) {
         PyErr_NoMemory();
@@ -435,19 +464,17 @@ static PyMethodDef bitgens_methods[] = {
 int bitgens_module_exec(PyObject *module)
 {
     BindState *state = &core_state_get(module)->bind;
-    PyObject *copy = PyImport_ImportModule("copy"), *threading = copy ? PyImport_ImportModule("threading") : NULL;
+    PyObject *copy = PyImport_ImportModule("copy");
 
     if (copy != NULL) state->deepcopy = PyObject_GetAttrString(copy, "deepcopy");
-    if (threading != NULL) state->in_use_changed = PyObject_CallMethod(threading, "Condition", NULL);
     Py_XDECREF(copy);
-    Py_XDECREF(threading);
     state->acquire = PyUnicode_InternFromString("acquire");
     state->release = PyUnicode_InternFromString("release");
+    state->bit_generator = PyUnicode_InternFromString("bit_generator");
+    state->lock = PyUnicode_InternFromString("lock");
     state->bit_classes = PyDict_New();
     state->methods = PyDict_New();
-    state->in_use = PyDict_New();
-    state->waiting = PyDict_New();
-    if (!state->acquire || !state->release || !state->deepcopy || !state->in_use_changed || !state->bit_classes || !state->methods || !state->in_use || !state->waiting) return -1;
+    if (!state->acquire || !state->release || !state->bit_generator || !state->lock || !state->deepcopy || !state->bit_classes || !state->methods) return -1;
     if (PyModule_AddFunctions(module, bitgens_methods) < 0) return -1;
     return import_numpy_random(state);
 }

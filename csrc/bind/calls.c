@@ -1,7 +1,7 @@
 /* What the vm asks of Python while it runs: call-backs of Ops, draws by a generator's methods, copies of generators
  * without layout, objects' references, big products, and whether Ctrl-C was pressed.
  *
- * The vm runs without the GIL; each function here takes it for its own length. Around a call-back the generators' locks
+ * A vm that runs for more than microseconds has given up the GIL; each function here takes it for its own length. Around a call-back the generators' locks
  * are released, since Python code may use them. Relies on: convert.c, streams.c, vm. Relied on by: thunk.c. */
 #include "bind/bind.h"
 
@@ -10,13 +10,18 @@
 #include "base/mem.h"
 #include "bind/numpy_api.h"
 
-void call_take_gil(Call *call)
+bool call_take_gil(Call *call)
 {
+    if (call->released == NULL) return false;
     PyEval_RestoreThread(call->released);
     call->released = NULL;
+    return true;
 }
 
-void call_release_gil(Call *call) { call->released = PyEval_SaveThread(); }
+void call_give_gil(Call *call, bool was_released)
+{
+    if (was_released) call->released = PyEval_SaveThread();
+}
 
 static int fail_python(Status *status) { return status_fail(status, STATUS_PYTHON); }
 
@@ -25,38 +30,44 @@ static int fail_python(Status *status) { return status_fail(status, STATUS_PYTHO
 static int host_poll(void *self)
 {
     Call *call = self;
-    int interrupted;
+    bool was_released = call_take_gil(call);
+    int interrupted = PyErr_CheckSignals() < 0;
 
-    call_take_gil(call);
-    interrupted = PyErr_CheckSignals() < 0;
-    call_release_gil(call);
+    call_give_gil(call, was_released);
     return interrupted;
+}
+
+static void host_begin_long(void *self)
+{
+    Call *call = self;
+
+    if (call->released == NULL) call->released = PyEval_SaveThread();
 }
 
 /* References are also given up when a frame ends, with the GIL held. */
 static void host_drop_object(void *self, void *object)
 {
     Call *call = self;
-    bool is_released = call->released != NULL;
+    bool was_released;
     PyObject *type, *value, *traceback;
 
     if (object == NULL) return;
-    if (is_released) call_take_gil(call);
+    was_released = call_take_gil(call);
     PyErr_Fetch(&type, &value, &traceback);
     Py_DECREF((PyObject *)object);
     PyErr_Restore(type, value, traceback);
-    if (is_released) call_release_gil(call);
+    call_give_gil(call, was_released);
 }
 
 static void *host_hold_object(void *self, void *object)
 {
     Call *call = self;
-    bool is_released = call->released != NULL;
+    bool was_released;
 
     if (object == NULL) return NULL;
-    if (is_released) call_take_gil(call);
+    was_released = call_take_gil(call);
     Py_INCREF((PyObject *)object);
-    if (is_released) call_release_gil(call);
+    call_give_gil(call, was_released);
     return object;
 }
 
@@ -64,13 +75,14 @@ static int host_copy_stream(void *self, Stream *dst, const Stream *src, Status *
 {
     Call *call = self;
     PyObject *copy;
+    bool was_released;
     int result;
 
-    call_take_gil(call);
+    was_released = call_take_gil(call);
     copy = streams_copy_generator(call, src);
     result = copy == NULL ? -1 : streams_adopt(call, dst, copy);
     Py_XDECREF(copy);
-    call_release_gil(call);
+    call_give_gil(call, was_released);
     return result < 0 ? fail_python(status) : 0;
 }
 
@@ -78,8 +90,9 @@ static int host_product(void *self, Array *dst, const Array *a, const Array *b, 
 {
     Call *call = self;
     PyObject *target = NULL, *left = NULL, *right = NULL, *args = NULL, *keywords = NULL, *product = NULL;
+    bool was_released;
 
-    call_take_gil(call);
+    was_released = call_take_gil(call);
     target = convert_view(dst);
     left = convert_view(a);
     right = convert_view(b);
@@ -94,7 +107,7 @@ static int host_product(void *self, Array *dst, const Array *a, const Array *b, 
     Py_XDECREF(left);
     Py_XDECREF(right);
     Py_XDECREF(product);
-    call_release_gil(call);
+    call_give_gil(call, was_released);
     return product == NULL ? fail_python(status) : 0;
 }
 
@@ -234,12 +247,12 @@ static int host_draw(void *self, Frame *frame, const Instr *instr, Stream *strea
 {
     Call *call = self;
     Handle *handle = stream->host;
-    bool has_object = stream->bitgen == handle->bitgen, was_locked;
+    bool has_object = stream->bitgen == handle->bitgen, was_locked, was_released;
     PyObject *generator, *bit_generator;
     Stream drawn = {0};
     int result = -1;
 
-    call_take_gil(call);
+    was_released = call_take_gil(call);
     generator = has_object ? Py_NewRef(handle->generator) : streams_copy_generator(call, stream);
     if (generator != NULL && (stream->gauss == NULL || settle_legacy(call, instr->fn) == 0)) {
         streams_unlock_one(handle, &was_locked);
@@ -258,7 +271,7 @@ static int host_draw(void *self, Frame *frame, const Instr *instr, Stream *strea
     }
     Py_XDECREF(generator);
     call->python_calls++;
-    call_release_gil(call);
+    call_give_gil(call, was_released);
     return result < 0 ? fail_python(status) : 0;
 }
 
@@ -508,9 +521,10 @@ static int host_call(void *self, Frame *frame, const Instr *instr, Status *statu
 {
     CallBack back = {.call = self, .frame = frame, .instr = instr};
     int64_t number = instr_aux(frame_program(frame), instr)[0];
+    bool was_released;
     int result;
 
-    call_take_gil(back.call);
+    was_released = call_take_gil(back.call);
     back.node = Py_NewRef(PyList_GET_ITEM(back.call->thunk->lowered.calls, (Py_ssize_t)number));
     back.call->python_calls++;
     result = Py_EnterRecursiveCall(" while an Op was called back") ? -1 : 0;
@@ -522,7 +536,7 @@ static int host_call(void *self, Frame *frame, const Instr *instr, Status *statu
     Py_XDECREF(back.storage);
     Py_XDECREF(back.destroyed);
     Py_DECREF(back.node);
-    call_release_gil(back.call);
+    call_give_gil(back.call, was_released);
     return result < 0 ? fail_python(status) : 0;
 }
 
@@ -531,6 +545,7 @@ void host_fill(VmHost *host, Call *call)
     memset(host, 0, sizeof(*host));
     host->self = call;
     host->poll = host_poll;
+    host->begin_long = host_begin_long;
     host->call = host_call;
     host->draw = host_draw;
     host->copy_stream = host_copy_stream;

@@ -45,15 +45,23 @@ static PyObject *plain_output(Thunk *thunk, Call *call, int32_t i_output, bool m
     return array_output(thunk, call, i_output, may_borrow);
 }
 
-PyObject *commit_outputs(Thunk *thunk, Call *call)
+/* Owned: what output i gives. */
+static PyObject *make_output(Thunk *thunk, Call *call, int32_t i)
 {
-    PyObject *list = PyList_New(thunk->n_outputs);
+    int32_t value = thunk->lowered.program->outputs[i];
 
+    if (thunk->lowered.program->values[value].value_class == VALUE_STREAM) return streams_copy_generator(call, *frame_stream(call->frame, value));
+    return plain_output(thunk, call, i, thunk->borrow[i]);
+}
+
+PyObject *commit_outputs(Thunk *thunk, Call *call, bool is_single)
+{
+    PyObject *list;
+
+    if (is_single) return make_output(thunk, call, 0);
+    list = PyList_New(thunk->n_outputs);
     for (int32_t i = 0; list != NULL && i < (int32_t)thunk->n_outputs; i++) {
-        int32_t value = thunk->lowered.program->outputs[i];
-        PyObject *output;
-        if (thunk->lowered.program->values[value].value_class == VALUE_STREAM) output = streams_copy_generator(call, *frame_stream(call->frame, value));
-        else output = plain_output(thunk, call, i, thunk->borrow[i]);
+        PyObject *output = make_output(thunk, call, i);
         if (output == NULL) Py_CLEAR(list);
         else PyList_SET_ITEM(list, i, output);
     }
@@ -142,19 +150,31 @@ static int check_cells(Thunk *thunk)
     return 0;
 }
 
-int commit_prepare(Thunk *thunk, Call *call, Pending *pending)
+int pending_new(const Thunk *thunk, Pending *pending)
 {
     size_t n = (size_t)thunk->n_updates;
 
-    memset(pending, 0, sizeof(*pending));
     if (n == 0) return 0;
     pending->values = mem_calloc(n, sizeof(*pending->values));
     pending->words = mem_calloc(n, sizeof(*pending->words));
     pending->targets = mem_calloc(n, sizeof(*pending->targets));
-    if (pending->values == NULL || pending->words == NULL || pending->targets == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    return pending->values == NULL || pending->words == NULL || pending->targets == NULL ? -1 : 0;
+}
+
+void pending_free(Pending *pending)
+{
+    mem_free(pending->values);
+    mem_free(pending->words);
+    mem_free(pending->targets);
+}
+
+int commit_prepare(Thunk *thunk, Call *call)
+{
+    Pending *pending = &call->pending;
+    size_t n = (size_t)thunk->n_updates;
+
+    if (n == 0) return 0;
+    memset(pending->words, 0, n * sizeof(*pending->words));
     claim_own(thunk, call);
     for (int32_t i = 0; i < (int32_t)n; i++)
         if (prepare_update(thunk, call, pending, i) < 0) return -1;
@@ -162,8 +182,10 @@ int commit_prepare(Thunk *thunk, Call *call, Pending *pending)
 }
 
 /* Old values are given up by pending_clear, since their deallocation may run Python code: here nothing can. */
-void commit_now(Thunk *thunk, Call *call, Pending *pending)
+void commit_now(Thunk *thunk, Call *call)
 {
+    Pending *pending = &call->pending;
+
     for (int32_t i = 0; i < (int32_t)thunk->n_updates; i++) {
         PyObject *cell = PyTuple_GET_ITEM(thunk->cells, thunk->update_in[i]);
         if (pending->words[i] != NULL) {
@@ -180,9 +202,5 @@ void commit_now(Thunk *thunk, Call *call, Pending *pending)
 
 void pending_clear(Thunk *thunk, Pending *pending)
 {
-    for (Py_ssize_t i = 0; pending->values != NULL && i < thunk->n_updates; i++) Py_XDECREF(pending->values[i]);
-    mem_free(pending->values);
-    mem_free(pending->words);
-    mem_free(pending->targets);
-    memset(pending, 0, sizeof(*pending));
+    for (Py_ssize_t i = 0; i < thunk->n_updates; i++) Py_CLEAR(pending->values[i]);
 }

@@ -30,8 +30,11 @@ int convert_dtype(PyObject *ndarray)
 {
     PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)ndarray);
     char kind = descr->kind;
-    int64_t n_bytes = (int64_t)PyDataType_ELSIZE(descr);
+    int64_t n_bytes;
 
+    if (descr->type_num == NPY_FLOAT64) return DTYPE_FLOAT64; /* the commonest two */
+    if (descr->type_num == NPY_INT64) return DTYPE_INT64;
+    n_bytes = (int64_t)PyDataType_ELSIZE(descr);
     if (strchr("biufc", kind) == NULL) return -1;
     for (int i = 0; i < N_DTYPES; i++)
         if (dtype_kind((DType)i) == kind && dtype_bytes((DType)i) == n_bytes) return i;
@@ -46,6 +49,14 @@ static int refuse_value(PyObject *value, DType dtype, int ndim, PyObject *what)
     else
         PyErr_Format(PyExc_TypeError, "%S must be an array of dtype %s with %d dimensions; %R came", what, dtype_name(dtype), ndim, value);
     return -1;
+}
+
+PyObject *convert_peek(PyObject *value, DType dtype, int ndim)
+{
+    PyArrayObject *ndarray = (PyArrayObject *)value;
+    bool fits = PyArray_Check(value) && PyArray_NDIM(ndarray) == ndim && PyArray_ISALIGNED(ndarray) && PyArray_ISNOTSWAPPED(ndarray) && convert_dtype(value) == (int)dtype;
+
+    return fits ? value : NULL;
 }
 
 PyObject *convert_input(PyObject *value, DType dtype, int ndim, PyObject *what)
@@ -83,6 +94,10 @@ PyObject *convert_copy(const Array *array)
     for (int i = 0; i < array->ndim; i++) shape[i] = (npy_intp)array->shape[i];
     ndarray = PyArray_SimpleNew(array->ndim, shape, type_numbers[array->dtype]);
     if (ndarray == NULL) return NULL;
+    if (array_is_contiguous(array)) {
+        memcpy(PyArray_BYTES((PyArrayObject *)ndarray), array->data, (size_t)PyArray_NBYTES((PyArrayObject *)ndarray));
+        return ndarray;
+    }
     convert_show(ndarray, &shown);
     if (array_copy(&shown, array) < 0) {
         Py_CLEAR(ndarray);

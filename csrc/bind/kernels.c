@@ -92,9 +92,8 @@ static PyObject *run_frame(Single *single, Frame *frame, int32_t result)
         if (shown.ndim > 0) *frame_array(frame, single->inputs[i]) = shown;
         else memcpy(frame_scalar(frame, single->inputs[i]), shown.data, (size_t)dtype_bytes(shown.dtype));
     }
-    call_release_gil(&single->call);
     failed = vm_run(frame, &single->call.host, &single->status) < 0;
-    call_take_gil(&single->call);
+    (void)call_take_gil(&single->call);
     if (!failed) return convert_copy(frame_array(frame, result));
     if (!PyErr_Occurred()) (void)errors_raise_plain(&single->status);
     return NULL;

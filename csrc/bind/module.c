@@ -26,12 +26,12 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(bind->deepcopy);
     Py_VISIT(bind->matmul);
     Py_VISIT(bind->bit_classes);
-    Py_VISIT(bind->in_use);
-    Py_VISIT(bind->waiting);
-    Py_VISIT(bind->in_use_changed);
+    Py_VISIT(bind->active_changed);
     Py_VISIT(bind->methods);
     Py_VISIT(bind->acquire);
     Py_VISIT(bind->release);
+    Py_VISIT(bind->bit_generator);
+    Py_VISIT(bind->lock);
     return graph_state_traverse(&core_state_get(module)->graph, visit, arg);
 }
 
@@ -45,13 +45,14 @@ static int core_clear(PyObject *module)
     Py_CLEAR(bind->BitGenerator);
     Py_CLEAR(bind->deepcopy);
     Py_CLEAR(bind->matmul);
+    bind->last_class_type = NULL;
     Py_CLEAR(bind->bit_classes);
-    Py_CLEAR(bind->in_use);
-    Py_CLEAR(bind->waiting);
-    Py_CLEAR(bind->in_use_changed);
+    Py_CLEAR(bind->active_changed);
     Py_CLEAR(bind->methods);
     Py_CLEAR(bind->acquire);
     Py_CLEAR(bind->release);
+    Py_CLEAR(bind->bit_generator);
+    Py_CLEAR(bind->lock);
     graph_state_clear(&core_state_get(module)->graph);
     return 0;
 }

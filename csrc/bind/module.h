@@ -16,12 +16,15 @@ typedef struct BindState {
     PyObject *deepcopy;                               /* copy.deepcopy */
     PyObject *matmul;                                 /* numpy.matmul */
     PyObject *bit_classes;                            /* dict: type of bit generator -> capsule of its BitClass */
-    PyObject *in_use;                                 /* dict: address of a bit generator -> ident of the thread whose call has it */
-    PyObject *waiting;                                /* dict: ident of a thread -> tuple of addresses that it waits for */
-    PyObject *in_use_changed;                         /* threading.Condition: told when something leaves in_use while somebody waits */
+    struct Call *active;                              /* lent: the calls that have generators, linked by Call.next_active */
+    struct Call *waiting;                             /* lent: those that wait for generators, linked by Call.next_waiting */
+    PyObject *active_changed;                         /* threading.Condition: told when a call ends while another waits; NULL before that */
     size_t gauss_place;                               /* of a RandomState's second Gaussian in the object; 0: not where it can be used */
     bool gauss_is_learned;
     PyObject *acquire, *release;                      /* interned, so that giving a lock back needs no memory */
+    PyObject *bit_generator, *lock;                   /* interned names of attributes */
+    const struct BitClass *last_class;                /* lent: the class of bit generator asked for last, and its type */
+    PyTypeObject *last_class_type;                    /* lent: a key of bit_classes */
     PyObject *methods;                                /* dict: distribution -> function(np, rng, size, parameters...) */
     void *symbols[N_DISTS][2];                        /* the running NumPy's functions, NULL where not found; or into `loops` */
     NumpyLoop loops[N_DISTS][2];                      /* of its ufuncs */

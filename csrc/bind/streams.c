@@ -1,11 +1,11 @@
 /* The generators of a run: taken from the cells for the length of the outer call, locked, copied where two containers
  * stand on one bit generator, and put back as they were when the run fails.
  *
- * Three guards, from the outside in. `in_use` (module state) keeps two calls of this package apart: another thread's call
- * waits, a call from the same thread (out of a call-back) raises. The bit generators' own locks keep everybody else out
- * and are taken in the order of their addresses; they are released around call-backs, and words that moved meanwhile end
- * the call. Snapshots put back what a failed run has drawn. Relies on: bitgens.c, random. Relied on by: thunk.c,
- * calls.c, commit.c. */
+ * Three guards, from the outside in. A list of the calls that run (module state) keeps two calls of this package apart:
+ * another thread's call waits, a call from the same thread (out of a call-back) raises. The bit generators' own locks keep
+ * everybody else out and are taken in the order of their addresses; they are released around call-backs, and words that
+ * moved meanwhile end the call. Snapshots put back what a failed run has drawn. Relies on: bitgens.c, random. Relied on
+ * by: thunk.c, calls.c, commit.c. */
 #include "bind/bind.h"
 
 #include <stdlib.h>
@@ -15,17 +15,30 @@
 
 /* ---- handles ---- */
 
-void streams_free_handle(Handle *handle)
+static void empty_handle(Handle *handle)
 {
-    if (handle == NULL) return;
     Py_CLEAR(handle->generator);
     Py_CLEAR(handle->bit_generator);
     Py_CLEAR(handle->lock);
     Py_CLEAR(handle->saved);
     Py_CLEAR(handle->watched);
-    mem_free(handle->snapshot);
-    mem_free(handle->watch);
-    mem_free(handle);
+}
+
+void streams_empty(Call *call)
+{
+    for (int32_t i = 0; i < call->n_handles; i++) empty_handle(call->handles[i]);
+    call->n_handles = call->n_input_handles = 0;
+}
+
+void streams_free(Call *call)
+{
+    streams_empty(call);
+    for (int32_t i = 0; i < call->n_made_handles; i++) {
+        mem_free(call->handles[i]->snapshot);
+        mem_free(call->handles[i]->watch);
+        mem_free(call->handles[i]);
+    }
+    mem_free(call->handles);
 }
 
 static int reserve_handle(Call *call)
@@ -45,12 +58,11 @@ static int reserve_handle(Call *call)
 }
 
 /* Fills what follows from the generator's class and its bit generator's. */
-static int describe_generator(BindState *state, Handle *handle)
+static int describe_generator(BindState *state, Handle *handle, const BitClass *class)
 {
-    const BitClass *class = bitgens_class(state, handle->bit_generator);
     bool is_plain;
 
-    if (class == NULL || gauss_find(state, handle->generator, &handle->gauss) < 0) return -1;
+    if (gauss_find(state, handle->generator, &handle->gauss) < 0) return -1;
     is_plain = handle->gauss != NULL || Py_TYPE(handle->generator) == (PyTypeObject *)state->Generator;
     handle->by_method = !is_plain;
     handle->layout = is_plain && class->has_layout ? &class->layout : NULL;
@@ -58,32 +70,64 @@ static int describe_generator(BindState *state, Handle *handle)
     return 0;
 }
 
-static int describe_handle(BindState *state, Handle *handle)
+/* Takes the reference to the generator's bit generator. */
+static int describe_handle(BindState *state, Handle *handle, PyObject *stolen_bit_generator)
 {
-    handle->bit_generator = bitgens_of(state, handle->generator);
-    if (handle->bit_generator == NULL) return -1;
-    handle->lock = PyObject_GetAttrString(handle->bit_generator, "lock");
-    handle->bitgen = handle->lock == NULL ? NULL : bitgens_peek(handle->bit_generator);
-    return handle->bitgen == NULL ? -1 : describe_generator(state, handle);
+    const BitClass *class = bitgens_class(state, stolen_bit_generator);
+
+    handle->bit_generator = stolen_bit_generator;
+    handle->lock = class == NULL ? NULL : PyObject_GetAttr(stolen_bit_generator, state->lock);
+    handle->bitgen = handle->lock == NULL ? NULL : bitgens_peek_known(class, stolen_bit_generator);
+    return handle->bitgen == NULL ? -1 : describe_generator(state, handle, class);
+}
+
+/* Lent: the handle after the last, empty. */
+static Handle *next_handle(Call *call)
+{
+    Handle *handle, old;
+
+    if (call->n_handles == call->n_made_handles) {
+        handle = reserve_handle(call) < 0 ? NULL : mem_calloc(1, sizeof(*handle));
+        if (handle == NULL) {
+            if (!PyErr_Occurred()) PyErr_NoMemory();
+            return NULL;
+        }
+        call->handles[call->n_made_handles++] = handle;
+    }
+    handle = call->handles[call->n_handles];
+    old = *handle;
+    memset(handle, 0, sizeof(*handle));
+    handle->snapshot = old.snapshot;
+    handle->watch = old.watch;
+    handle->words_room = old.words_room;
+    handle->state = call->state;
+    handle->owner = -1;
+    return handle;
+}
+
+/* Takes the reference to the generator's bit generator. */
+static Handle *add_handle(Call *call, PyObject *generator, PyObject *stolen_bit_generator)
+{
+    Handle *handle = next_handle(call);
+
+    if (handle == NULL) {
+        Py_DECREF(stolen_bit_generator);
+        return NULL;
+    }
+    handle->generator = Py_NewRef(generator);
+    if (describe_handle(call->state, handle, stolen_bit_generator) < 0) {
+        empty_handle(handle);
+        return NULL;
+    }
+    call->n_handles++;
+    return handle;
 }
 
 Handle *streams_add_handle(Call *call, PyObject *generator)
 {
-    Handle *handle = reserve_handle(call) < 0 ? NULL : mem_calloc(1, sizeof(*handle));
+    PyObject *bit_generator = bitgens_of(call->state, generator);
 
-    if (handle == NULL) {
-        if (!PyErr_Occurred()) PyErr_NoMemory();
-        return NULL;
-    }
-    handle->state = call->state;
-    handle->generator = Py_NewRef(generator);
-    handle->owner = -1;
-    if (describe_handle(call->state, handle) < 0) {
-        streams_free_handle(handle);
-        return NULL;
-    }
-    call->handles[call->n_handles++] = handle;
-    return handle;
+    return bit_generator == NULL ? NULL : add_handle(call, generator, bit_generator);
 }
 
 /* Makes the stream draw from the handle's own object. */
@@ -130,10 +174,12 @@ int streams_adopt(Call *call, Stream *stream, PyObject *generator)
         if (handle == NULL) return -1;
         handle->made_for = stream;
     } else {
+        PyObject *bit_generator = bitgens_of(call->state, generator);
         Handle fresh = *handle;
+        if (bit_generator == NULL) return -1;
         fresh.generator = Py_NewRef(generator);
-        fresh.bit_generator = fresh.lock = NULL;
-        if (describe_handle(call->state, &fresh) < 0) {
+        fresh.lock = NULL;
+        if (describe_handle(call->state, &fresh, bit_generator) < 0) {
             Py_XDECREF(fresh.generator);
             Py_XDECREF(fresh.bit_generator);
             Py_XDECREF(fresh.lock);
@@ -157,34 +203,43 @@ PyObject *streams_copy_generator(Call *call, const Stream *stream)
 
 /* ---- calls of this package that use one generator ---- */
 
-static PyObject *thread_ident(void) { return PyLong_FromUnsignedLong(PyThread_get_thread_ident()); }
-
-/* Whether thread `from` waits, directly or by others, for a generator that `target` has. */
-static int waits_for(BindState *state, PyObject *from, PyObject *target, int depth)
+/* *i is the first of call's generators that both calls draw from; false: there is none. Handles are in the order of addresses. */
+static bool do_meet(const Call *call, const Call *other, int32_t *i)
 {
-    PyObject *keys = depth > 0 ? PyDict_GetItemWithError(state->waiting, from) : NULL;
+    int32_t k = 0;
 
-    for (Py_ssize_t i = 0; keys != NULL && i < PyTuple_GET_SIZE(keys); i++) {
-        PyObject *owner = PyDict_GetItemWithError(state->in_use, PyTuple_GET_ITEM(keys, i));
-        int same = owner == NULL ? 0 : PyObject_RichCompareBool(owner, target, Py_EQ);
-        if (same != 0) return same;
-        if (owner != NULL && waits_for(state, owner, target, depth - 1) == 1) return 1;
+    for (*i = 0; *i < call->n_input_handles && k < other->n_input_handles;) {
+        uintptr_t left = (uintptr_t)call->handles[*i]->bit_generator, right = (uintptr_t)other->handles[k]->bit_generator;
+        if (left == right) return true;
+        *i += left < right;
+        k += left > right;
     }
-    return 0;
+    return false;
 }
 
-/* Who has one of the generators (lent), or NULL. *key_index is which. */
-static PyObject *find_user(BindState *state, PyObject *keys, Py_ssize_t *key_index)
+/* Lent: a call that has one of this call's generators, or NULL. *i is which. */
+static const Call *find_user(const Call *call, int32_t *i)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); i++) {
-        PyObject *user = PyDict_GetItemWithError(state->in_use, PyTuple_GET_ITEM(keys, i));
-        *key_index = i;
-        if (user != NULL) return user;
-    }
+    for (const Call *user = call->state->active; user != NULL; user = user->next_active)
+        if (do_meet(call, user, i)) return user;
     return NULL;
 }
 
-static int refuse_use(Call *call, Py_ssize_t i, const char *why)
+/* Whether thread `from` waits, directly or by others, for a generator that a call of thread `target` has. */
+static bool waits_for(const BindState *state, unsigned long from, unsigned long target, int depth)
+{
+    int32_t i;
+
+    if (depth == 0) return false;
+    for (const Call *waiting = state->waiting; waiting != NULL; waiting = waiting->next_waiting) {
+        if (waiting->thread != from) continue;
+        for (const Call *user = state->active; user != NULL; user = user->next_active)
+            if (do_meet(waiting, user, &i) && (user->thread == target || waits_for(state, user->thread, target, depth - 1))) return true;
+    }
+    return false;
+}
+
+static int refuse_use(Call *call, int32_t i, const char *why)
 {
     PyObject *name = streams_name(call, call->handles[i]);
 
@@ -193,98 +248,94 @@ static int refuse_use(Call *call, Py_ssize_t i, const char *why)
     return -1;
 }
 
-/* Waits until something leaves in_use. The condition's lock is held from before the last look at in_use. */
-static int wait_for_change(Call *call, PyObject *keys, PyObject *me)
+static int tell_changed(BindState *state, const char *method)
 {
-    BindState *state = call->state;
-    PyObject *user, *answer = PyObject_CallMethodNoArgs(state->in_use_changed, state->acquire);
-    Py_ssize_t i;
-    int result = -1;
+    PyObject *answer = PyObject_CallMethod(state->active_changed, method, NULL);
 
-    if (answer == NULL) return -1;
-    Py_DECREF(answer);
-    if (PyDict_SetItem(state->waiting, me, keys) < 0) goto done;
-    user = find_user(state, keys, &i);
-    if (user == NULL) {
-        result = PyErr_Occurred() ? -1 : 0;
-    } else if (waits_for(state, user, me, 64) == 1) {
-        refuse_use(call, i, "it waits, in turn, for a generator of this thread's");
-    } else {
-        answer = PyObject_CallMethod(state->in_use_changed, "wait", NULL);
-        result = answer == NULL ? -1 : 0;
-        Py_XDECREF(answer);
-    }
-done: {
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    if (PyDict_DelItem(state->waiting, me) < 0) PyErr_Clear(); /* it was never added */
-    answer = PyObject_CallMethodNoArgs(state->in_use_changed, state->release);
     Py_XDECREF(answer);
-    if (type != NULL) PyErr_Restore(type, value, traceback);
-    else if (answer == NULL) result = -1;
-}
-    return result;
+    return answer == NULL ? -1 : 0;
 }
 
-/* Enters all keys for this thread, waiting while others have one of them: all at once, so nobody holds and waits. */
-static int take_keys(Call *call, PyObject *keys)
+/* Makes the condition that calls wait at, and takes its lock. */
+static int take_changed(BindState *state)
+{
+    PyObject *threading, *made;
+
+    if (state->active_changed == NULL) {
+        threading = PyImport_ImportModule("threading");
+        made = threading == NULL ? NULL : PyObject_CallMethod(threading, "Condition", NULL);
+        Py_XDECREF(threading);
+        if (made == NULL) return -1;
+        if (state->active_changed == NULL) state->active_changed = made;
+        else Py_DECREF(made); /* another thread was faster */
+    }
+    return tell_changed(state, "acquire");
+}
+
+static void leave_waiting(Call *call)
+{
+    Call **link = &call->state->waiting;
+
+    while (*link != call) link = &(*link)->next_waiting;
+    *link = call->next_waiting;
+}
+
+/* Waits until a call ends. The condition's lock is held from before the last look at the calls. */
+static int wait_for_change(Call *call)
 {
     BindState *state = call->state;
-    PyObject *me = thread_ident(), *user;
-    Py_ssize_t i;
-    int result = -1, same;
+    PyObject *type, *value, *traceback;
+    const Call *user;
+    int32_t i;
+    int result = 0;
 
-    if (me == NULL) return -1;
-    while ((user = find_user(state, keys, &i)) != NULL) {
-        same = PyObject_RichCompareBool(user, me, Py_EQ);
-        if (same == 1) refuse_use(call, i, "a call-back of that call must not use it");
-        if (same != 0 || wait_for_change(call, keys, me) < 0) goto done;
-    }
-    if (PyErr_Occurred()) goto done;
-    for (i = 0; i < PyTuple_GET_SIZE(keys); i++)
-        if (PyDict_SetItem(state->in_use, PyTuple_GET_ITEM(keys, i), me) < 0) break;
-    if (i == PyTuple_GET_SIZE(keys)) {
-        call->in_use_keys = Py_NewRef(keys);
-        result = 0;
-    } else {
-        while (i-- > 0) (void)PyDict_DelItem(state->in_use, PyTuple_GET_ITEM(keys, i)); /* it was just added */
-    }
-done:
-    Py_DECREF(me);
-    return result;
-}
-
-/* Leaves in_use and tells those who wait. Failures here have nobody to go to. */
-static void drop_keys(Call *call)
-{
-    BindState *state = call->state;
-    PyObject *type, *value, *traceback, *keys = call->in_use_keys;
-    static const char *const steps[] = {"acquire", "notify_all", "release"};
-
-    if (keys == NULL) return;
-    call->in_use_keys = NULL;
+    if (take_changed(state) < 0) return -1;
+    call->next_waiting = state->waiting;
+    state->waiting = call;
+    user = find_user(call, &i);
+    if (user != NULL && waits_for(state, user->thread, call->thread, 64)) result = refuse_use(call, i, "it waits, in turn, for a generator of this thread's");
+    else if (user != NULL) result = tell_changed(state, "wait");
+    leave_waiting(call);
     PyErr_Fetch(&type, &value, &traceback);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); i++)
-        if (PyDict_DelItem(state->in_use, PyTuple_GET_ITEM(keys, i)) < 0) PyErr_WriteUnraisable(keys);
-    for (int i = 0; PyDict_GET_SIZE(state->waiting) > 0 && i < 3; i++) {
-        PyObject *answer = PyObject_CallMethod(state->in_use_changed, steps[i], NULL);
-        if (answer == NULL) PyErr_WriteUnraisable(state->in_use_changed);
-        Py_XDECREF(answer);
-    }
-    Py_DECREF(keys);
-    PyErr_Restore(type, value, traceback);
+    if (tell_changed(state, "release") < 0 && type == NULL) return -1;
+    if (type != NULL) PyErr_Restore(type, value, traceback);
+    return result;
 }
 
-static PyObject *make_keys(Call *call)
+/* Takes all generators for this call, waiting while others have one of them: all at once, so nobody holds and waits. */
+static int enter_active(Call *call)
 {
-    PyObject *keys = PyTuple_New(call->n_input_handles);
+    const Call *user;
+    int32_t i;
 
-    for (int32_t i = 0; keys != NULL && i < call->n_input_handles; i++) {
-        PyObject *key = PyLong_FromVoidPtr(call->handles[i]->bit_generator);
-        if (key == NULL) Py_CLEAR(keys);
-        else PyTuple_SET_ITEM(keys, i, key);
+    call->thread = PyThread_get_thread_ident();
+    while ((user = find_user(call, &i)) != NULL) {
+        if (user->thread == call->thread) return refuse_use(call, i, "a call-back of that call must not use it");
+        if (wait_for_change(call) < 0) return -1;
     }
-    return keys;
+    call->next_active = call->state->active;
+    call->state->active = call;
+    call->is_active = true;
+    return 0;
+}
+
+/* Gives them back and tells those who wait. Failures here have nobody to go to. */
+static void leave_active(Call *call)
+{
+    BindState *state = call->state;
+    PyObject *type, *value, *traceback;
+    static const char *const steps[] = {"acquire", "notify_all", "release"};
+    Call **link = &state->active;
+
+    if (!call->is_active) return;
+    while (*link != call) link = &(*link)->next_active;
+    *link = call->next_active;
+    call->is_active = false;
+    if (state->waiting == NULL) return;
+    PyErr_Fetch(&type, &value, &traceback);
+    for (int i = 0; i < 3; i++)
+        if (tell_changed(state, steps[i]) < 0) PyErr_WriteUnraisable(state->active_changed);
+    PyErr_Restore(type, value, traceback);
 }
 
 /* ---- locks ---- */
@@ -503,15 +554,18 @@ static int add_inputs(Call *call, PyObject *const *generators)
         bit_generator = bitgens_of(call->state, generators[i]);
         if (bit_generator == NULL) return -1;
         handle = find_handle(call, bit_generator);
-        Py_DECREF(bit_generator);
         if (handle == NULL) {
-            handle = streams_add_handle(call, generators[i]);
+            handle = add_handle(call, generators[i], bit_generator);
             if (handle == NULL) return -1;
             handle->owner = i;
-        } else if (is_better_owner(thunk, i, handle->owner)) {
-            handle->owner = i;
-            Py_SETREF(handle->generator, Py_NewRef(generators[i]));
-            if (describe_generator(call->state, handle) < 0) return -1;
+        } else {
+            Py_DECREF(bit_generator); /* the handle has it */
+            if (is_better_owner(thunk, i, handle->owner)) {
+                const BitClass *class = bitgens_class(call->state, handle->bit_generator);
+                handle->owner = i;
+                Py_SETREF(handle->generator, Py_NewRef(generators[i]));
+                if (class == NULL || describe_generator(call->state, handle, class) < 0) return -1;
+            }
         }
         handle->is_mutable = handle->is_mutable || thunk->is_destroyed[i];
         call->streams[i]->host = handle;
@@ -566,16 +620,13 @@ static int prepare_streams(Call *call, PyObject *const *generators)
 
 int streams_enter(Call *call, PyObject *const *generators)
 {
-    PyObject *keys;
     int result = -1;
 
     call->generator_copies = 0;
     if (add_inputs(call, generators) < 0) return -1;
     if (call->n_input_handles == 0) return 0;
-    qsort(call->handles, (size_t)call->n_input_handles, sizeof(*call->handles), compare_addresses);
-    keys = make_keys(call);
-    if (keys != NULL && take_keys(call, keys) == 0) result = take_locks(call);
-    Py_XDECREF(keys);
+    if (call->n_input_handles > 1) qsort(call->handles, (size_t)call->n_input_handles, sizeof(*call->handles), compare_addresses);
+    if (enter_active(call) == 0) result = take_locks(call);
     if (result == 0) result = prepare_streams(call, generators);
     if (result < 0) streams_leave(call);
     return result;
@@ -584,5 +635,5 @@ int streams_enter(Call *call, PyObject *const *generators)
 void streams_leave(Call *call)
 {
     release_locks(call);
-    drop_keys(call);
+    leave_active(call);
 }

@@ -227,7 +227,7 @@ static PyObject *thunk_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 void call_free(Call *call)
 {
     if (call == NULL) return;
-    for (int32_t i = 0; i < call->n_handles; i++) streams_free_handle(call->handles[i]);
+    streams_free(call);
     frame_free(call->frame, &call->host);
     for (int32_t i = 0; i < call->thunk->lowered.program->n_inputs; i++) {
         if (call->held != NULL) Py_XDECREF(call->held[i]);
@@ -236,8 +236,8 @@ void call_free(Call *call)
     for (int32_t i = 0; i < call->n_sites; i++) stream_free(call->sites[i].stream);
     mem_free(call->held);
     mem_free(call->streams);
-    mem_free(call->handles);
     mem_free(call->sites);
+    pending_free(&call->pending);
     mem_free(call);
 }
 
@@ -278,7 +278,7 @@ Call *call_take(Thunk *thunk)
     call->state = &core_state_get(thunk->module)->bind;
     host_fill(&call->host, call);
     call->host.block_steps = thunk->block_steps;
-    if (add_streams(call) < 0) status_fail(&status, STATUS_NO_MEMORY);
+    if (add_streams(call) < 0 || pending_new(thunk, &call->pending) < 0) status_fail(&status, STATUS_NO_MEMORY);
     else call->frame = frame_new(thunk->lowered.program, &status);
     if (call->frame != NULL) return call;
     call_free(call);
@@ -297,8 +297,7 @@ void call_give_back(Thunk *thunk, Call *call)
         if (call->streams[i] != NULL) call->streams[i]->host = NULL;
     }
     for (int32_t i = 0; i < call->n_sites; i++) call->sites[i].stream->host = NULL;
-    while (call->n_handles > 0) streams_free_handle(call->handles[--call->n_handles]);
-    call->n_input_handles = 0;
+    streams_empty(call);
     if (thunk->n_pool < POOL_MAX_CALLS) {
         call->next = thunk->pool;
         thunk->pool = call;
@@ -323,27 +322,57 @@ static PyObject *input_name(Thunk *thunk, int32_t i)
     return name;
 }
 
-/* Lent: the value of input i: of its cell, of the call (*i_given is the next of those), or an object constant. */
-static PyObject *input_value(Thunk *thunk, PyObject *given, int32_t i, Py_ssize_t *i_given)
+/* Lent: the value of input i: of its cell, of the call (*given is the next of those), or an object constant. */
+static PyObject *input_value(Thunk *thunk, int32_t i, PyObject *const **given)
 {
     Py_ssize_t n_cells = PyTuple_GET_SIZE(thunk->cells);
     PyObject *cell;
 
     if (i >= n_cells) return PyList_GET_ITEM(thunk->lowered.objects, i - n_cells);
     cell = PyTuple_GET_ITEM(thunk->cells, i);
-    if (cell == Py_None) return PyTuple_GET_ITEM(given, (*i_given)++);
+    if (cell == Py_None) return *(*given)++;
     if (PyList_GET_SIZE(cell) == 1) return PyList_GET_ITEM(cell, 0);
     PyErr_Format(PyExc_TypeError, "cell %d must be a list of one element", (int)i);
     return NULL;
 }
 
+/* Owned: the value as the ndarray of input i. */
+static PyObject *input_array(Thunk *thunk, int32_t i, const Value *value, PyObject *object)
+{
+    PyObject *name, *ndarray = Py_XNewRef(convert_peek(object, (DType)value->dtype, value->ndim));
+
+    if (ndarray != NULL) return ndarray;
+    name = input_name(thunk, i);
+    ndarray = name == NULL ? NULL : convert_input(object, (DType)value->dtype, value->ndim, name);
+    Py_XDECREF(name);
+    return ndarray;
+}
+
+/* Whether the object is a number that was stored in the register. */
+static bool set_number(const Value *value, char *at, PyObject *object)
+{
+    int overflow;
+
+    if (value->dtype == DTYPE_FLOAT64 && PyFloat_Check(object)) {
+        double number = PyFloat_AS_DOUBLE(object);
+        memcpy(at, &number, sizeof(number));
+        return true;
+    }
+    if (value->dtype == DTYPE_INT64 && PyLong_CheckExact(object)) {
+        int64_t number = PyLong_AsLongLongAndOverflow(object, &overflow);
+        memcpy(at, &number, sizeof(number));
+        return overflow == 0;
+    }
+    return false;
+}
+
 /* Shows input i's value, which call->held keeps, to the frame. */
-static int set_input(Thunk *thunk, Call *call, int32_t i, PyObject *object)
+static int set_input(Thunk *thunk, Call *call, int32_t i, PyObject *object, bool are_numbers)
 {
     const Program *program = thunk->lowered.program;
     int32_t number = program->inputs[i];
     const Value *value = &program->values[number];
-    PyObject *name, *ndarray;
+    PyObject *ndarray;
 
     if (object == NULL) return -1;
     if (value->value_class == VALUE_STREAM || value->value_class == VALUE_OBJECT) {
@@ -351,9 +380,8 @@ static int set_input(Thunk *thunk, Call *call, int32_t i, PyObject *object)
         if (value->value_class == VALUE_OBJECT) *frame_object(call->frame, number) = Py_NewRef(object); /* the frame's own holder */
         return 0;
     }
-    name = input_name(thunk, i);
-    ndarray = name == NULL ? NULL : convert_input(object, (DType)value->dtype, value->ndim, name);
-    Py_XDECREF(name);
+    if (are_numbers && value->value_class == VALUE_SCALAR && set_number(value, frame_scalar(call->frame, number), object)) return 0;
+    ndarray = input_array(thunk, i, value, object);
     if (ndarray == NULL) return -1;
     call->held[i] = ndarray;
     if (value->value_class == VALUE_ARRAY) {
@@ -366,29 +394,27 @@ static int set_input(Thunk *thunk, Call *call, int32_t i, PyObject *object)
     return 0;
 }
 
-static int set_inputs(Thunk *thunk, Call *call, PyObject *given)
+static int set_inputs(Thunk *thunk, Call *call, PyObject *const *given, bool are_numbers)
 {
     const Program *program = thunk->lowered.program;
-    Py_ssize_t i_given = 0;
 
     for (int32_t i = 0; i < program->n_inputs; i++)
-        if (set_input(thunk, call, i, input_value(thunk, given, i, &i_given)) < 0) return -1;
+        if (set_input(thunk, call, i, input_value(thunk, i, &given), are_numbers) < 0) return -1;
     if (streams_enter(call, call->held) < 0) return -1;
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (call->streams[i] != NULL) *frame_stream(call->frame, program->inputs[i]) = call->streams[i];
     return 0;
 }
 
-/* Runs the program without the GIL. */
+/* Runs the program; the host gives up the GIL where that is worth it. */
 static int run_program(Thunk *thunk, Call *call)
 {
     Status status;
     int result;
 
     status_clear(&status);
-    call_release_gil(call);
     result = vm_run(call->frame, &call->host, &status);
-    call_take_gil(call);
+    (void)call_take_gil(call);
     if (result < 0) errors_raise(thunk, call, &status);
     return result;
 }
@@ -400,21 +426,39 @@ static void keep_counters(Thunk *thunk, Call *call)
     thunk->last_python_calls = call->python_calls;
 }
 
-PyObject *call_run(Thunk *thunk, Call *call, PyObject *given)
+/* Owned: the list of outputs, or the only one. */
+static PyObject *run_call(Thunk *thunk, Call *call, PyObject *const *given, bool are_numbers, bool is_single)
 {
-    Pending pending = {0};
     PyObject *outputs = NULL;
 
     call->python_calls = 0;
     call->generator_copies = 0;
-    if (set_inputs(thunk, call, given) < 0) return NULL;
-    if (run_program(thunk, call) == 0) outputs = commit_outputs(thunk, call);
-    if (outputs != NULL && commit_prepare(thunk, call, &pending) < 0) Py_CLEAR(outputs);
-    if (outputs != NULL) commit_now(thunk, call, &pending);
+    if (set_inputs(thunk, call, given, are_numbers) < 0) return NULL;
+    if (run_program(thunk, call) == 0) outputs = commit_outputs(thunk, call, is_single);
+    if (outputs != NULL && commit_prepare(thunk, call) < 0) Py_CLEAR(outputs);
+    if (outputs != NULL) commit_now(thunk, call);
     else streams_restore(call);
     keep_counters(thunk, call);
     streams_leave(call);
-    pending_clear(thunk, &pending);
+    pending_clear(thunk, &call->pending);
+    return outputs;
+}
+
+PyObject *thunk_run(Thunk *thunk, PyObject *const *given, bool are_numbers, bool is_single)
+{
+    PyObject *outputs;
+    Call *call;
+
+    if (thunk->lowered.program == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "the thunk was taken apart by the garbage collector");
+        return NULL;
+    }
+    call = call_take(thunk);
+    if (call == NULL) return NULL;
+    Py_INCREF(thunk);
+    outputs = run_call(thunk, call, given, are_numbers, is_single);
+    call_give_back(thunk, call);
+    Py_DECREF(thunk);
     return outputs;
 }
 
@@ -437,25 +481,11 @@ static PyObject *read_given(const Thunk *thunk, PyObject *args, PyObject *keywor
 
 static PyObject *thunk_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    Thunk *thunk = (Thunk *)self;
-    PyObject *outputs, *given;
-    Call *call;
+    PyObject *given = read_given((Thunk *)self, args, keywords), *outputs;
 
-    if (thunk->lowered.program == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "the thunk was taken apart by the garbage collector");
-        return NULL;
-    }
-    given = read_given(thunk, args, keywords);
-    call = given == NULL ? NULL : call_take(thunk);
-    if (call == NULL) {
-        Py_XDECREF(given);
-        return NULL;
-    }
-    Py_INCREF(self);
-    outputs = call_run(thunk, call, given);
-    call_give_back(thunk, call);
+    if (given == NULL) return NULL;
+    outputs = thunk_run((Thunk *)self, ((PyTupleObject *)given)->ob_item, false, false);
     Py_DECREF(given);
-    Py_DECREF(self);
     return outputs;
 }
 

@@ -15,7 +15,7 @@ typedef struct Run {
     Status *status;
     Counters *counters;
     int64_t fuel;      /* work left until the clock is read; see poll.c */
-    int64_t last_poll; /* nanoseconds */
+    int64_t last_poll; /* nanoseconds; -1: the clock was not read yet */
 } Run;
 
 typedef union Register {

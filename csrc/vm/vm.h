@@ -16,6 +16,7 @@ typedef struct Frame Frame;
 typedef struct VmHost {
     void *self;
     int (*poll)(void *self); /* asked at least every 50 ms; non-zero: stop (STATUS_INTERRUPTED) */
+    void (*begin_long)(void *self); /* told once, as soon as there is work for more than some microseconds */
     int (*call)(void *self, Frame *frame, const Instr *instr, Status *status);                    /* I_CALL */
     int (*draw)(void *self, Frame *frame, const Instr *instr, Stream *stream, Status *status);    /* by the generator's method, onto `stream` */
     int (*copy_stream)(void *self, Stream *dst, const Stream *src, Status *status);               /* a stream without layout */
