@@ -15,18 +15,35 @@
 
 #define PARAM(type, i) (*(const type *)(const void *)params[i])
 
-/* The loop and the single draw of a step, from its element function. */
+static bool are_still(const int64_t *strides)
+{
+    bool is_still = true;
+
+    for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
+        is_still &= strides[i] == 0;
+    }
+    return is_still;
+}
+
+/* The loop and the single draw of a step, from its element function. Addresses that do not move are not computed again. */
 #define STEP_FROM_ELEMENT(NAME, type)                                                                                        \
     static int step_##NAME(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)    \
     {                                                                                                                        \
         type *to = (type *)(void *)out;                                                                                      \
-        const char *at[DRAW_MAX_PARAMS];                                                                                     \
+        const DrawSource from = *source; /* which no store can change */                                                     \
+        const char *at[DRAW_MAX_PARAMS] = {params[0], params[1], params[2], params[3]};                                      \
                                                                                                                              \
+        if (are_still(strides)) {                                                                                            \
+            for (int64_t j = 0; j < n; j++) {                                                                                \
+                to[j] = element_##NAME(&from, at);                                                                           \
+            }                                                                                                                \
+            return 0;                                                                                                        \
+        }                                                                                                                    \
         for (int64_t j = 0; j < n; j++) {                                                                                    \
             for (int i = 0; i < DRAW_MAX_PARAMS; i++) {                                                                      \
                 at[i] = params[i] + j * strides[i];                                                                          \
             }                                                                                                                \
-            to[j] = element_##NAME(source, at);                                                                              \
+            to[j] = element_##NAME(&from, at);                                                                               \
         }                                                                                                                    \
         return 0;                                                                                                            \
     }                                                                                                                        \
