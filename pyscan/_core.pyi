@@ -99,6 +99,11 @@ class PyThunk:
 class Scratchpad:
     def clear(self, *args: Any, **kwargs: Any) -> Any: ...
 
+class Caller:
+    trust_input: bool
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def _set_short_way(self, thunk: Thunk, inputs: tuple[tuple[Any, int, bool], ...], is_single: bool) -> None: ...
+
 class Thunk:
     counters: dict[str, int]
     fgraph: FunctionGraph

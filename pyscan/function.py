@@ -193,7 +193,7 @@ class _Slot:
         self.ndim = type_.ndim if plain else -1
 
 
-class Function:
+class Function(_core.Caller):
     """A compiled function. Call it with values by position or by the names of its inputs.
 
     `f(*args, output_subset=[0], **kwargs)` gives only some outputs; `f[x]` or `f["x"]` reads what an input with a default or a
@@ -204,7 +204,6 @@ class Function:
     def __init__(self, maker_: FunctionMaker, containers: list[Container], thunk: Any) -> None:
         self.maker = maker_
         self.name = maker_.name
-        self.trust_input = False
         self.profile = maker_.profile
         self.vm = self.fn = thunk
         self._containers = containers
@@ -221,10 +220,12 @@ class Function:
         self._state_lock = threading.RLock()
         self._per_call = [_is_per_call(spec) for spec in maker_.inputs]
         self._all_slots = [_Slot(i, spec) for i, spec in enumerate(maker_.inputs)]
-        # The short way of __call__: every input that a call may give has to be given, and comes by position.
+        # The short way of a call, which `_core.Caller` takes: every input that a call may give has to be given, and comes by position.
         explicit = [i for i, spec in enumerate(maker_.inputs) if not spec.implicit]
-        self._only_required = explicit == list(range(len(explicit))) and all(self._is_required(i) for i in explicit)
-        self._slots = self._all_slots[:len(explicit)] if self._only_required else []
+        only_required = explicit == list(range(len(explicit))) and all(self._is_required(i) for i in explicit)
+        if only_required and all(self._per_call[i] for i in explicit) and self._form != "dict":
+            self._set_short_way(thunk, tuple((slot.dtype, slot.ndim, not slot.strict) for slot in self._all_slots[:len(explicit)]),
+                                self._form == "one")
 
     def _is_required(self, i: int) -> bool:
         """Whether a call has to give the input: it has no default, and no update has left a value."""
@@ -232,13 +233,10 @@ class Function:
 
     # ---- calling
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._only_required and not kwargs and len(args) == len(self._slots):
-            values = self._thunk(list(args) if self.trust_input else [self._take(slot, arg) for slot, arg in zip(self._slots, args)])
-            subset = None
-        else:
-            subset = kwargs.pop("output_subset", None)
-            values = self._call_general(args, kwargs)
+    def _call_general(self, *args: Any, **kwargs: Any) -> Any:
+        """A call with keywords, with defaults, or with values that have to be converted."""
+        subset = kwargs.pop("output_subset", None)
+        values = self._run_general(args, kwargs)
         if subset is not None:
             return self._chosen(values, subset)
         if self._form == "one":
@@ -263,8 +261,7 @@ class Function:
         else:
             error.args = (text, *error.args)
 
-    def _call_general(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
-        """A call with keywords, or with inputs that have defaults."""
+    def _run_general(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
         inputs = self.maker.inputs
         if len(args) + len(kwargs) > len(inputs):
             raise TypeError("Too many parameter passed to aesara function")

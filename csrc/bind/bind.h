@@ -95,6 +95,7 @@ typedef struct Thunk {
 } Thunk;
 
 int thunk_module_exec(PyObject *module);
+int function_module_exec(PyObject *module);
 /* Owned: the frame and what goes with it, at rest or new. */
 Call *call_take(Thunk *thunk);
 /* Ends a call: gives up what it held and puts it back into the pool. */

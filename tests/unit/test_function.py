@@ -462,3 +462,52 @@ def test_an_input_may_be_a_computed_variable_and_hides_what_it_was_computed_from
     doubled = 2 * s
     f = pyscan.function([doubled], doubled + 1)
     assert f(20) == 21 and s.get_value() == 0 and f.get_shared() == []
+
+
+@pytest.mark.parametrize("value", [1.5, np.float64(1.5), np.array(1.5), 2, True, np.float32(1.5), np.int8(2)])
+def test_scalars_given_in_any_form_are_worth_the_same(value):
+    x = at.dscalar("x")
+    f = pyscan.function([x], x * 2.0)
+    assert f(value) == f(x=value) == 2.0 * float(value)
+    assert f(value).dtype == np.float64 and type(f(value)) is np.ndarray
+
+
+def test_an_integer_goes_into_an_integer_scalar_only_where_it_fits():
+    n = at.lscalar("n")
+    f = pyscan.function([n], n + 1)
+    assert f(2**62) == 2**62 + 1 and f(True) == 2
+    with pytest.raises((TypeError, OverflowError)):
+        f(2**63)
+    with pytest.raises(TypeError, match="at index 0"):
+        f(1.5)
+
+
+def test_a_strict_scalar_takes_no_number():
+    x = at.dscalar("x")
+    f = pyscan.function([pyscan.In(x, strict=True)], x + 1.0)
+    assert f(np.array(1.0)) == 2.0
+    with pytest.raises(TypeError, match="at index 0"):
+        f(1.0)
+
+
+def test_an_array_of_another_rank_or_dtype_is_refused_by_its_place():
+    x, y = at.dvector("x"), at.dvector("y")
+    f = pyscan.function([x, y], x + y)
+    for wrong in (np.zeros((2, 2)), np.zeros(2, dtype=complex)):
+        with pytest.raises(TypeError, match="at index 1"):
+            f(np.zeros(2), wrong)
+    f.trust_input = True
+    assert f.trust_input is True
+    with pytest.raises(TypeError, match="input 1"):
+        f(np.zeros(2), [0.0, 0.0])
+
+
+def test_a_subclass_may_call_in_its_own_way():
+    class Doubling(type(pyscan.function([], []))):
+        def __call__(self, *args, **kwargs):
+            return 2 * super().__call__(*args, **kwargs)
+
+    x = at.dscalar("x")
+    f = pyscan.function([x], x + 1.0)
+    doubling = Doubling(f.maker, f.input_storage, f.vm)
+    assert doubling(1.0) == 4.0 and f(1.0) == 2.0
