@@ -1,6 +1,6 @@
-/* The elementary functions for CPUs with AVX-512 (levels.def); an empty file elsewhere.
+/* The elementary functions and arithmetic for CPUs with AVX-512 (levels.def); an empty file elsewhere.
  *
- * Relies on: elementary_level.inc. Relied on by: math.c. */
+ * Relies on: elementary_level.inc, arithmetic_level.inc. Relied on by: math.c. */
 #include "math/level.h"
 
 #ifdef MATH_X86_LEVELS
@@ -12,6 +12,9 @@
 
 #define LEVEL_TABLE elementary_avx512
 #include "math/elementary_level.inc"
+
+#define ARITHMETIC_TABLE arithmetic_avx512
+#include "math/arithmetic_level.inc"
 
 #ifdef __clang__
 #pragma clang attribute pop

@@ -19,7 +19,16 @@ typedef struct Complex64 { float re, im; } Complex64;
 typedef struct Complex128 { double re, im; } Complex128;
 
 /* The loops. Adjacent elements get a loop of their own, which compilers turn into vector instructions; a single element,
- * which is a scalar's instruction, gets by without looking at strides. */
+ * which is a scalar's instruction, gets by without looking at strides. Where the output is an input it is so element for
+ * element, which a compiler cannot see for itself. */
+#if defined(__clang__)
+#define FOR_ADJACENT(i, n) _Pragma("clang loop vectorize(assume_safety)") for (int64_t i = 0; i < (n); i++)
+#elif defined(__GNUC__)
+#define FOR_ADJACENT(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)
+#else
+#define FOR_ADJACENT(i, n) for (int64_t i = 0; i < (n); i++)
+#endif
+
 #define DEFINE1(NAME, TYPE, IN, OUT, EXPR)                                                                         \
     static void NAME##_##TYPE(int64_t n, char *const *args, const int64_t *strides)                                \
     {                                                                                                              \
@@ -31,7 +40,7 @@ typedef struct Complex128 { double re, im; } Complex128;
             return;                                                                                                \
         }                                                                                                          \
         if (strides[0] == (int64_t)sizeof(IN) && strides[1] == (int64_t)sizeof(OUT)) {                             \
-            for (int64_t i = 0; i < n; i++) {                                                                      \
+            FOR_ADJACENT(i, n) {                                                                                   \
                 const IN a = ((const IN *)(const void *)pa)[i];                                                    \
                 ((OUT *)(void *)po)[i] = (EXPR);                                                                   \
             }                                                                                                      \
@@ -66,7 +75,7 @@ typedef struct Complex128 { double re, im; } Complex128;
             return;                                                                                                \
         }                                                                                                          \
         if (strides[0] == (int64_t)sizeof(IN) && strides[1] == (int64_t)sizeof(IN) && strides[2] == (int64_t)sizeof(OUT)) { \
-            for (int64_t i = 0; i < n; i++) {                                                                      \
+            FOR_ADJACENT(i, n) {                                                                                   \
                 const IN a = ((const IN *)(const void *)pa)[i], b = ((const IN *)(const void *)pb)[i];             \
                 ((OUT *)(void *)po)[i] = (EXPR);                                                                   \
             }                                                                                                      \
@@ -74,8 +83,16 @@ typedef struct Complex128 { double re, im; } Complex128;
         }                                                                                                          \
         if (strides[0] == (int64_t)sizeof(IN) && strides[1] == 0 && strides[2] == (int64_t)sizeof(OUT) && n > 0) { \
             const IN b = *(const IN *)(const void *)pb;                                                            \
-            for (int64_t i = 0; i < n; i++) {                                                                      \
+            FOR_ADJACENT(i, n) {                                                                                   \
                 const IN a = ((const IN *)(const void *)pa)[i];                                                    \
+                ((OUT *)(void *)po)[i] = (EXPR);                                                                   \
+            }                                                                                                      \
+            return;                                                                                                \
+        }                                                                                                          \
+        if (strides[0] == 0 && strides[1] == (int64_t)sizeof(IN) && strides[2] == (int64_t)sizeof(OUT) && n > 0) { \
+            const IN a = *(const IN *)(const void *)pa;                                                            \
+            FOR_ADJACENT(i, n) {                                                                                   \
+                const IN b = ((const IN *)(const void *)pb)[i];                                                    \
                 ((OUT *)(void *)po)[i] = (EXPR);                                                                   \
             }                                                                                                      \
             return;                                                                                                \
@@ -103,6 +120,15 @@ typedef struct Complex128 { double re, im; } Complex128;
     {                                                                                                              \
         const char *pa = args[0], *pb = args[1], *pc = args[2];                                                    \
         char *po = args[3];                                                                                        \
+        if (strides[0] == (int64_t)sizeof(FIRST) && strides[1] == (int64_t)sizeof(IN) && strides[2] == (int64_t)sizeof(IN)\
+            && strides[3] == (int64_t)sizeof(IN)) {                                                                \
+            FOR_ADJACENT(i, n) {                                                                                   \
+                const FIRST a = ((const FIRST *)(const void *)pa)[i];                                              \
+                const IN b = ((const IN *)(const void *)pb)[i], c = ((const IN *)(const void *)pc)[i];             \
+                ((IN *)(void *)po)[i] = (EXPR);                                                                    \
+            }                                                                                                      \
+            return;                                                                                                \
+        }                                                                                                          \
         for (int64_t i = 0; i < n; i++, pa += strides[0], pb += strides[1], pc += strides[2], po += strides[3]) {  \
             const FIRST a = *(const FIRST *)(const void *)pa;                                                      \
             const IN b = *(const IN *)(const void *)pb, c = *(const IN *)(const void *)pc;                         \
@@ -132,8 +158,8 @@ extern const MapKernel kernels_compare[N_SCALARS][N_DTYPES];
 extern const MapKernel kernels_float[N_SCALARS][N_DTYPES];
 extern const MapKernel kernels_complex[N_SCALARS][N_DTYPES];
 
-/* Those of elementary.def, one table for each level of CPU. */
-#define LEVEL(NAME, name, doc) extern const MapKernel elementary_##name[N_SCALARS][N_DTYPES];
+/* Those of elementary.def, and the arithmetic of adjacent reals: one table for each level of CPU. */
+#define LEVEL(NAME, name, doc) extern const MapKernel elementary_##name[N_SCALARS][N_DTYPES], arithmetic_##name[N_SCALARS][N_DTYPES];
 #include "math/levels.def"
 #undef LEVEL
 

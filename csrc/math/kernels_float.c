@@ -1,4 +1,4 @@
-/* Arithmetic and elementary functions of real numbers, by the C library's functions of the same precision.
+/* Functions of real numbers by the C library's of the same precision, and division with a remainder.
  *
  * Relies on: kernels.h, libm. Relied on by: math.c. */
 #ifndef _DEFAULT_SOURCE
@@ -14,8 +14,6 @@
 #else
 #define LGAMMA(suffix, x) lgamma##suffix##_r(x, &(int){0})
 #endif
-
-static const double pi = 3.14159265358979323846;
 
 /* Division with Python's signs. What a remainder is to floor division follows NumPy: the quotient is the exact multiple
  * left after fmod, moved to the integer that it is next to. */
@@ -49,22 +47,10 @@ static const double pi = 3.14159265358979323846;
         return (b < 0) != (rest < 0) ? rest + b : rest;                     \
     }
 
-#define FLOAT_ROWS(UNARY, BINARY, CALL1, CALL2, TYPE, T, S)             \
-    BINARY(ADD, TYPE, T, T, a + b)                                      \
-    BINARY(SUB, TYPE, T, T, a - b)                                      \
-    BINARY(MUL, TYPE, T, T, a * b)                                      \
-    BINARY(TRUE_DIVIDE, TYPE, T, T, a / b)                              \
+#define FLOAT_ROWS(CALL1, CALL2, TYPE, T, S)                            \
     CALL2(FLOOR_DIVIDE, TYPE, T, T, floor_divide##S(a, b))              \
     CALL2(MOD, TYPE, T, T, floor_remainder##S(a, b))                    \
     CALL2(POW, TYPE, T, T, b == 2 ? a * a : pow##S(a, b))               \
-    UNARY(NEG, TYPE, T, T, -a)                                          \
-    UNARY(ABS, TYPE, T, T, fabs##S(a))                                  \
-    UNARY(SGN, TYPE, T, T, a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a)     \
-    UNARY(SQUARE, TYPE, T, T, a * a)                                    \
-    UNARY(RECIPROCAL, TYPE, T, T, 1 / a)                                \
-    UNARY(SQRT, TYPE, T, T, sqrt##S(a))                                 \
-    UNARY(DEG2RAD, TYPE, T, T, a * ((T)pi / 180))                       \
-    UNARY(RAD2DEG, TYPE, T, T, a * (180 / (T)pi))                       \
     CALL1(TAN, TYPE, T, T, tan##S(a))                                   \
     CALL1(ARCSIN, TYPE, T, T, asin##S(a))                               \
     CALL1(ARCCOS, TYPE, T, T, acos##S(a))                               \
@@ -87,8 +73,8 @@ static const double pi = 3.14159265358979323846;
     CALL1(ANGLE, TYPE, T, T, atan2##S(0, a))
 
 FOR_REAL(DEFINE_DIVISION)
-#define DEFINE_FLOAT(TYPE, T, S) FLOAT_ROWS(DEFINE1, DEFINE2, DEFINE1_CALL, DEFINE2_CALL, TYPE, T, S)
+#define DEFINE_FLOAT(TYPE, T, S) FLOAT_ROWS(DEFINE1_CALL, DEFINE2_CALL, TYPE, T, S)
 FOR_REAL(DEFINE_FLOAT)
 
-#define FLOAT_ENTRIES(TYPE, T, S) FLOAT_ROWS(ENTRY, ENTRY, ENTRY, ENTRY, TYPE, T, S)
+#define FLOAT_ENTRIES(TYPE, T, S) FLOAT_ROWS(ENTRY, ENTRY, TYPE, T, S)
 const MapKernel kernels_float[N_SCALARS][N_DTYPES] = {FOR_REAL(FLOAT_ENTRIES)};

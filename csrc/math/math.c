@@ -8,20 +8,22 @@
 #include "math/kernels.h"
 
 /* Of the level chosen. */
-static MapKernel elementary_kernel(int scalar, int compute)
+static MapKernel level_kernel(int scalar, int compute)
 {
-    static const MapKernel (*const tables[])[N_DTYPES] = {
-#define LEVEL(NAME, name, doc) elementary_##name,
+    static const MapKernel (*const tables[][2])[N_DTYPES] = {
+#define LEVEL(NAME, name, doc) {elementary_##name, arithmetic_##name},
 #include "math/levels.def"
 #undef LEVEL
     };
-    return tables[level_get()][scalar][compute];
+    const MapKernel (*const *of_level)[N_DTYPES] = tables[level_get()];
+
+    return of_level[0][scalar][compute] != NULL ? of_level[0][scalar][compute] : of_level[1][scalar][compute];
 }
 
 MapKernel math_kernel(int scalar, int compute)
 {
     const MapKernel found[] = {
-        elementary_kernel(scalar, compute),
+        level_kernel(scalar, compute),
         kernels_integer[scalar][compute],
         kernels_compare[scalar][compute],
         kernels_float[scalar][compute],
