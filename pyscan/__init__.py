@@ -9,6 +9,8 @@
 
 The names are Aesara's; `python -m pyscan SCRIPT` runs a program written for Aesara as it is.
 """
+from typing import TYPE_CHECKING
+
 from pyscan import _core
 from pyscan.config import config
 from pyscan.version import __version__
@@ -28,7 +30,9 @@ from pyscan.scan import foldl, foldr, map, reduce, scan, scan_checkpoints, until
 from pyscan import ifelse
 from pyscan.tensor.basic import get_scalar_constant_value
 from pyscan.explain import Explanation, explain, show_versions
-from pyscan.names import install_as
+
+if TYPE_CHECKING:
+    from pyscan.names import install_as
 
 __all__ = [
     "Apply", "Constant", "Explanation", "Function", "FunctionGraph", "FunctionMaker", "In", "Mode", "Op", "OrderedUpdates", "Out", "SharedVariable", "Type",
@@ -43,7 +47,9 @@ def __getattr__(name: str) -> object:
     """The other names that Aesara has at its top (`compile`, `gradient`, ...), for `import pyscan as aesara`."""
     if name.startswith("__"):
         raise AttributeError(f"module 'pyscan' has no attribute {name!r}")
-    from pyscan.names import resolve
+    from pyscan.names import install_as, resolve  # here, since few programs ask for the names of Aesara's modules
+    if name == "install_as":
+        return install_as
     try:
         return resolve(name)
     except AttributeError as error:

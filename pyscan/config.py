@@ -10,7 +10,6 @@ Relies on: nothing in this package. Relied on by: nearly every module.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 from typing import Any
 
@@ -187,6 +186,7 @@ def _rebuilt(values: dict[str, Any]) -> Config:
 
 
 def _closest(name: str, names: Any) -> str:
+    import difflib  # here, since only errors need it
     found = difflib.get_close_matches(name, list(names), 1)
     return f"; did you mean {found[0]!r}?" if found else ""
 

@@ -10,11 +10,9 @@ Relies on: the modules that the rows name, imported late. Relied on by: `__main_
 """
 from __future__ import annotations
 
-import difflib
 import dis
 import functools
 import importlib
-import importlib.abc
 import importlib.machinery
 import sys
 import types
@@ -146,6 +144,7 @@ def _public_names(path: str) -> set[str]:
 
 
 def _closest(path: str, name: str) -> str:
+    import difflib  # here, since only errors need it
     found = difflib.get_close_matches(name, sorted(_public_names(path)), 1)
     return f"; the closest name there is {found[0]!r}" if found else ""
 
@@ -191,8 +190,9 @@ def _stand_in(name: str, what: str, nearest: str) -> Any:
     return Absent(name, what, nearest)
 
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the root and the modules below it before the path is searched."""
+class _Finder:
+    """Finds the root and the modules below it before the path is searched: a finder and a loader, though not by importlib.abc,
+    which takes milliseconds to import."""
 
     def __init__(self, root: str) -> None:
         self.root = root

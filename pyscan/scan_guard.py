@@ -9,12 +9,12 @@ Relies on: scan_op, tensor.random, ifelse, formulas. Relied on by: scan.
 """
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from pyscan._core import Apply, SharedVariable, Variable, dists
 from pyscan.errors import PyscanWarning
@@ -24,7 +24,7 @@ from pyscan.ifelse import IfElse
 from pyscan.scan_op import Scan
 from pyscan.tensor.random import AbstractRNGConstructor, RandomType, RandomVariable, random_generator_type
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = os.path.dirname(__file__)
 
 # Where a generator comes from: a variable that the step was given, and whether a draw moved it on the way.
 Source = tuple[Variable, bool]
