@@ -221,4 +221,4 @@ def _same_bits(drawn: Any, expected: Any) -> bool:
 def _same_state(a: Any, b: Any) -> bool:
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(_same_state(a[key], b[key]) for key in a)
-    return bool(np.all(a == b))
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
