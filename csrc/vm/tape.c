@@ -13,7 +13,7 @@
 enum { MAX_PAST = 4 };
 
 /* How many cells are run without coming back. Builds without optimisation do not turn calls into jumps: there the stack bounds it. */
-#if defined(__OPTIMIZE__)
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
 enum { MAX_CELLS = 1 << 30 };
 #else
 enum { MAX_CELLS = 1024 };
@@ -169,18 +169,19 @@ static int32_t tap_at(const Maker *maker, int32_t spot)
     return -1;
 }
 
-/* Where the result of step i_step goes, a step of arithmetic. A fold of many writes its result before it reads the last. */
-static TapeSpot place_result(Maker *maker, int32_t value, int32_t i_step, bool is_long)
+/* Where the result of step i_step goes. `is_late`: the step may write its result before it has read all operands. */
+static TapeSpot place_result(Maker *maker, int32_t value, int32_t i_step, bool is_late)
 {
     int32_t heir = maker->heir_of[value], tap = heir >= 0 ? tap_at(maker, heir) : -1;
 
+    if (heir >= 0 && (maker->tape->spots[heir].place == TAPE_FIXED) == maker->needs_memory[value]
+        && (tap < 0 || maker->last_read[tap] < i_step + !is_late)) {
+        return maker->tape->spots[heir];
+    }
     if (!maker->needs_memory[value]) {
-        if (heir >= 0 && maker->tape->spots[heir].place != TAPE_FIXED && (tap < 0 || maker->last_read[tap] < i_step + !is_long)) {
-            return maker->tape->spots[heir];
-        }
         for (int i = 0; i < N_TAPE_PINS; i++) {
             int32_t held = maker->pinned[i];
-            if (held == FREE || (held >= 0 && maker->last_read[held] < i_step + !is_long)) {
+            if (held == FREE || (held >= 0 && maker->last_read[held] < i_step + !is_late)) {
                 maker->pinned[i] = value;
                 return (TapeSpot){(TapePlace)i, NULL};
             }
@@ -199,7 +200,7 @@ static TapeCell *add_cell(Maker *maker, TapeFunction function)
     return cell;
 }
 
-static void add_patch(Maker *maker, const double **slot, int32_t value, bool is_lane)
+static void add_patch(Maker *maker, char **slot, int32_t value, bool is_lane)
 {
     maker->tape->patches[maker->tape->n_patches++] = (TapePatch){slot, value, is_lane};
 }
@@ -213,14 +214,14 @@ static TapePlace place_of(const Maker *maker, int32_t value)
     return maker->chain_of[value] >= 0 || maker->is_made[value] ? maker->spots[value].place : TAPE_FIXED;
 }
 
-static void set_operand(Maker *maker, const double **slot, int32_t value)
+static void set_operand(Maker *maker, char **slot, int32_t value)
 {
     TapePlace place = place_of(maker, value);
 
     if (place == TAPE_COLUMN) {
         add_patch(maker, slot, value, true);
     } else if (place == TAPE_FIXED && (maker->chain_of[value] >= 0 || maker->is_made[value])) {
-        *slot = (const double *)(const void *)maker->spots[value].address;
+        *slot = maker->spots[value].address;
     } else if (place == TAPE_FIXED) {
         add_patch(maker, slot, value, false);
     }
@@ -228,7 +229,7 @@ static void set_operand(Maker *maker, const double **slot, int32_t value)
 
 static void set_store(Maker *maker, TapeCell *cell, int32_t value)
 {
-    add_patch(maker, (const double **)&cell->store, value, true);
+    add_patch(maker, &cell->store, value, true);
 }
 
 static void add_arithmetic(Maker *maker, const Step *step, int32_t i_step)
@@ -240,22 +241,23 @@ static void add_arithmetic(Maker *maker, const Step *step, int32_t i_step)
 
     if (n_src == 1 && fn != SCALAR_SQUARE) {
         cell = add_cell(maker, tape_unary(fn, place_of(maker, step->src[0]), to.place, is_stored));
-        set_operand(maker, &cell->a, step->src[0]);
+        set_operand(maker, &cell->at[TAPE_B], step->src[0]);
     } else {
         int32_t second = n_src == 1 ? step->src[0] : step->src[1];
         int32_t operation = fn == SCALAR_SQUARE ? SCALAR_MUL : fn;
 
         cell = add_cell(maker, tape_binary(operation, place_of(maker, step->src[0]), place_of(maker, second), to.place, is_stored && n_src <= 2));
-        set_operand(maker, &cell->a, step->src[0]);
-        set_operand(maker, &cell->b, second);
-        cell->to = (double *)(void *)to.address;
+        set_operand(maker, &cell->at[TAPE_A], step->src[0]);
+        set_operand(maker, &cell->at[TAPE_B], second);
+        cell->at[TAPE_TO] = to.address;
         for (int32_t i = 2; i < n_src; i++) {
             cell = add_cell(maker, tape_binary(operation, to.place, place_of(maker, step->src[i]), to.place, is_stored && i == n_src - 1));
-            cell->a = cell->to = (double *)(void *)to.address;
-            set_operand(maker, &cell->b, step->src[i]);
+            cell->at[TAPE_A] = to.address;
+            cell->at[TAPE_TO] = to.address;
+            set_operand(maker, &cell->at[TAPE_B], step->src[i]);
         }
     }
-    cell->to = (double *)(void *)to.address;
+    cell->at[TAPE_TO] = to.address;
     if (is_stored) {
         set_store(maker, cell, value);
     }
@@ -263,21 +265,33 @@ static void add_arithmetic(Maker *maker, const Step *step, int32_t i_step)
 
 static int64_t item_bytes(const Maker *maker, int32_t value) { return dtype_bytes((DType)maker->body->values[value].dtype); }
 
-/* From memory, of any type, to the row of a column. */
+/* Copies an element of n_bytes from where it is, perhaps in a column, to where it may be in one. */
+static TapeCell *add_copy(Maker *maker, int64_t n_bytes, bool is_from_column, bool is_to_column)
+{
+    TapeCell *cell = add_cell(maker, tape_copy(n_bytes, is_from_column, is_to_column));
+
+    cell->n_bytes = n_bytes;
+    cell->from_stride = is_from_column ? n_bytes : 0;
+    cell->to_stride = is_to_column ? n_bytes : 0;
+    return cell;
+}
+
+/* From where it is to the row of a column. */
 static void add_store(Maker *maker, int32_t value)
 {
+    TapePlace place = place_of(maker, value);
     TapeCell *cell;
 
-    if (place_of(maker, value) != TAPE_FIXED) {
-        cell = add_cell(maker, tape_unary(SCALAR_SECOND, place_of(maker, value), TAPE_FIXED, true));
-        cell->to = (double *)(void *)new_hidden(maker);
+    if (place != TAPE_FIXED) {
+        cell = add_cell(maker, tape_unary(SCALAR_SECOND, place, TAPE_FIXED, true));
+        cell->at[TAPE_TO] = new_hidden(maker);
+        set_operand(maker, &cell->at[TAPE_B], value);
         set_store(maker, cell, value);
         return;
     }
-    cell = add_cell(maker, tape_copy());
-    cell->n_bytes = cell->to_stride = item_bytes(maker, value);
-    set_operand(maker, &cell->a, value);
-    add_patch(maker, (const double **)&cell->to, value, true);
+    cell = add_copy(maker, item_bytes(maker, value), false, true);
+    set_operand(maker, &cell->at[TAPE_B], value);
+    add_patch(maker, &cell->at[TAPE_TO], value, true);
 }
 
 /* What other steps read of columns is copied to the body's register first. */
@@ -285,12 +299,36 @@ static void add_loads(Maker *maker)
 {
     for (int32_t value = 0; value < maker->body->n_values; value++) {
         if (maker->is_lane[value] && maker->needs_memory[value]) {
-            TapeCell *cell = add_cell(maker, tape_copy());
+            TapeCell *cell = add_copy(maker, item_bytes(maker, value), true, false);
 
-            cell->n_bytes = cell->a_stride = item_bytes(maker, value);
-            cell->to = (double *)(void *)register_of(maker, value);
-            add_patch(maker, &cell->a, value, true);
+            cell->at[TAPE_TO] = register_of(maker, value);
+            add_patch(maker, &cell->at[TAPE_B], value, true);
         }
+    }
+}
+
+static bool is_map(const Step *step) { return step->code == STEP_MAP1 || step->code == STEP_MAP2 || step->code == STEP_MAP3; }
+
+/* A step with all operands in memory, and the store of its result. */
+static void add_in_memory(Maker *maker, const Step *step, int32_t i_step)
+{
+    const Instr *instr = step->instr;
+    int32_t made = step->dst[instr->n_dst - 1];
+    bool is_stored = maker->stores[made];
+    TapeSpot to = maker->spots[made] = place_result(maker, made, i_step, !is_map(step));
+    TapeFunction special = tape_memory(maker->body, step, is_stored);
+    TapeCell *cell = add_cell(maker, special != NULL ? special : is_map(step) ? tape_kernel(instr->n_src) : tape_step(step));
+
+    cell->step = step;
+    cell->kernel = step->kernel;
+    cell->at[TAPE_TO] = to.address;
+    for (int32_t i = 0; is_map(step) && i < instr->n_src; i++) {
+        set_operand(maker, &cell->at[TAPE_TO - instr->n_src + i], step->src[i]);
+    }
+    if (is_stored && special != NULL) {
+        set_store(maker, cell, made);
+    } else if (is_stored) {
+        add_store(maker, made);
     }
 }
 
@@ -302,10 +340,10 @@ static void add_move(Maker *maker, TapeSpot from, TapeSpot to, int64_t n_bytes)
     if (from.place == to.place && from.address == to.address) {
         return;
     }
-    cell = add_cell(maker, from.place == TAPE_FIXED && to.place == TAPE_FIXED ? tape_copy() : tape_unary(SCALAR_SECOND, from.place, to.place, false));
-    cell->a = (const double *)(const void *)from.address;
-    cell->to = (double *)(void *)to.address;
-    cell->n_bytes = n_bytes;
+    cell = from.place == TAPE_FIXED && to.place == TAPE_FIXED ? add_copy(maker, n_bytes, false, false)
+                                                              : add_cell(maker, tape_unary(SCALAR_SECOND, from.place, to.place, false));
+    cell->at[TAPE_B] = from.address;
+    cell->at[TAPE_TO] = to.address;
 }
 
 /* The next value of a state, where it can be moved from when the rows of states move: other than in a tap's spot, and, of a column,
@@ -320,17 +358,13 @@ static TapeSpot add_next(Maker *maker, int32_t value)
         return maker->spots[value];
     }
     spot.address = new_hidden(maker);
-    if (place == TAPE_FIXED) {
-        cell = add_cell(maker, tape_copy());
-        cell->n_bytes = item_bytes(maker, value);
-    } else if (place == TAPE_COLUMN) {
-        cell = add_cell(maker, tape_copy());
-        cell->n_bytes = cell->a_stride = item_bytes(maker, value);
+    if (place == TAPE_FIXED || place == TAPE_COLUMN) {
+        cell = add_copy(maker, item_bytes(maker, value), place == TAPE_COLUMN, false);
     } else {
         cell = add_cell(maker, tape_unary(SCALAR_SECOND, place, TAPE_FIXED, false));
     }
-    set_operand(maker, &cell->a, value);
-    cell->to = (double *)(void *)spot.address;
+    set_operand(maker, &cell->at[TAPE_B], value);
+    cell->at[TAPE_TO] = spot.address;
     return spot;
 }
 
@@ -374,10 +408,9 @@ static void keep_until(Maker *maker)
         return;
     }
     maker->tape->until = new_hidden(maker);
-    cell = add_cell(maker, tape_copy());
-    cell->n_bytes = 1;
-    cell->to = (double *)(void *)maker->tape->until;
-    set_operand(maker, &cell->a, until);
+    cell = add_copy(maker, 1, false, false);
+    cell->at[TAPE_TO] = maker->tape->until;
+    set_operand(maker, &cell->at[TAPE_B], until);
 }
 
 static int add_cells(Maker *maker)
@@ -386,16 +419,10 @@ static int add_cells(Maker *maker)
 
     add_loads(maker);
     for (const Step *step = maker->core; step->code != STEP_END; step++, i_step++) {
-        int32_t made = step->dst[step->instr->n_dst - 1];
-
         if (is_arithmetic(maker->body, step)) {
             add_arithmetic(maker, step, i_step);
-            continue;
-        }
-        add_cell(maker, tape_step())->a = (const double *)(const void *)step;
-        maker->spots[made] = (TapeSpot){TAPE_FIXED, register_of(maker, made)};
-        if (maker->stores[made]) {
-            add_store(maker, made);
+        } else {
+            add_in_memory(maker, step, i_step);
         }
     }
     for (int32_t value = 0; value < maker->body->n_values; value++) {
@@ -413,14 +440,18 @@ static int add_cells(Maker *maker)
 
 /* ---- making ---- */
 
-static void list_at_home(Maker *maker)
+/* Where other cells than arithmetic, and `until`, find what is no fixed input's. */
+static void list_homes(Maker *maker)
 {
     Tape *tape = maker->tape;
 
     for (int32_t value = 0; value < maker->body->n_values; value++) {
-        bool is_tap = maker->chain_of[value] >= 0;
-        if (maker->is_made[value] || is_tap || (maker->is_lane[value] && maker->needs_memory[value])) {
-            tape->at_home[tape->n_at_home++] = value;
+        bool is_placed = maker->is_made[value] || maker->chain_of[value] >= 0;
+
+        if (is_placed && maker->spots[value].place == TAPE_FIXED) {
+            tape->homes[tape->n_homes++] = (TapeHome){value, maker->spots[value].address};
+        } else if (is_placed || (maker->is_lane[value] && maker->needs_memory[value])) {
+            tape->homes[tape->n_homes++] = (TapeHome){value, register_of(maker, value)};
         }
     }
 }
@@ -440,7 +471,7 @@ static int make(Maker *maker)
     if (add_cells(maker) < 0) {
         return -1;
     }
-    list_at_home(maker);
+    list_homes(maker);
     return 0;
 }
 
@@ -471,18 +502,18 @@ int tape_new(Tape **result, LoopFrame *loop_frame, const Step *core, const bool 
     }
     *result = tape;
     tape->cells = mem_calloc(n_cells, sizeof(TapeCell));
-    tape->patches = mem_calloc(3 * n_cells, sizeof(TapePatch));
+    tape->patches = mem_calloc(4 * n_cells, sizeof(TapePatch));
     tape->chains = mem_calloc((size_t)loop->n_states + 1, sizeof(TapeChain));
     tape->spots = mem_calloc(n_spots, sizeof(TapeSpot));
     tape->hidden = mem_calloc(n_cells, sizeof(Register));
-    tape->at_home = mem_calloc(n_values, sizeof(int32_t));
+    tape->homes = mem_calloc(n_values, sizeof(TapeHome));
     maker.last_read = mem_calloc(n_values, sizeof(int32_t));
     maker.needs_memory = mem_calloc(n_values, sizeof(bool));
     maker.is_made = mem_calloc(n_values, sizeof(bool));
     maker.spots = mem_calloc(n_values, sizeof(TapeSpot));
     maker.chain_of = mem_calloc(n_values, sizeof(int32_t));
     maker.heir_of = mem_calloc(n_values, sizeof(int32_t));
-    if (tape->cells != NULL && tape->patches != NULL && tape->chains != NULL && tape->spots != NULL && tape->hidden != NULL && tape->at_home != NULL
+    if (tape->cells != NULL && tape->patches != NULL && tape->chains != NULL && tape->spots != NULL && tape->hidden != NULL && tape->homes != NULL
         && maker.last_read != NULL && maker.needs_memory != NULL && maker.is_made != NULL && maker.spots != NULL && maker.chain_of != NULL
         && maker.heir_of != NULL) {
         made = make(&maker);
@@ -506,7 +537,7 @@ void tape_free(Tape *tape)
     mem_free(tape->chains);
     mem_free(tape->spots);
     mem_free(tape->hidden);
-    mem_free(tape->at_home);
+    mem_free(tape->homes);
     mem_free(tape);
 }
 
@@ -536,12 +567,12 @@ int tape_run(Tape *tape, LoopFrame *loop_frame, const Lane *lanes, int64_t n, Ru
     Frame *body = loop_frame->body;
     TapeRun *state = &tape->run;
 
-    for (int32_t i = 0; i < tape->n_at_home; i++) {
-        body->addr[tape->at_home[i]] = body->registers[tape->at_home[i]].bytes;
+    for (int32_t i = 0; i < tape->n_homes; i++) {
+        body->addr[tape->homes[i].value] = tape->homes[i].address;
     }
     for (int32_t i = 0; i < tape->n_patches; i++) {
         const TapePatch *patch = &tape->patches[i];
-        *patch->slot = (const double *)(const void *)(patch->is_lane ? lanes[patch->value].at : body->addr[patch->value]);
+        *patch->slot = patch->is_lane ? lanes[patch->value].at : body->addr[patch->value];
     }
     load_chains(tape, loop_frame);
     state->cells = tape->cells;

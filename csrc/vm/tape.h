@@ -29,10 +29,15 @@ typedef struct TapeSpot {
 
 /* An address that is not known before the call, or before the block. */
 typedef struct TapePatch {
-    const double **slot;
+    char **slot;
     int32_t value;
     bool is_lane; /* the lane's row of the block's first step; else the address of what no step changes */
 } TapePatch;
+
+typedef struct TapeHome {
+    int32_t value;
+    char *address;
+} TapeHome;
 
 typedef struct Tape {
     int32_t n_cells, n_patches, n_chains, n_spots, n_hidden;
@@ -41,8 +46,8 @@ typedef struct Tape {
     TapeChain *chains;
     TapeSpot *spots;    /* of the chains */
     Register *hidden;   /* memory of places that are no value of the body */
-    int32_t *at_home;   /* values that are in the body's registers while the tape runs */
-    int32_t n_at_home;
+    TapeHome *homes;    /* of values in memory: where they are while the tape runs */
+    int32_t n_homes;
     char *until;        /* where a condition that is a state's row is kept, or NULL */
     TapeRun run;
 } Tape;

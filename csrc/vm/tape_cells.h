@@ -4,7 +4,7 @@
  * registers: `r0` to `r3` are arguments of every cell. (A prototype of this form took 0.3 of the time of a switch; design and
  * figures follow the literature on threaded code: Bell 1973, Ertl and Gregg 2003.) A cell must not take the address of an
  * argument or of a local of its own, or it could not jump; tests/source/test_tape.py reads the machine code.
- * Relies on: frame.h. Relied on by: tape.c. */
+ * Relies on: frame.h. Relied on by: tape.c, the files of cells. */
 #ifndef PYSCAN_VM_TAPE_CELLS_H
 #define PYSCAN_VM_TAPE_CELLS_H
 
@@ -18,12 +18,16 @@ typedef void (*TapeFunction)(const TapeCell *cell, int64_t t, int64_t end, TapeR
 typedef enum TapePlace { TAPE_R0, TAPE_R1, TAPE_R2, TAPE_R3, TAPE_FIXED, TAPE_COLUMN, N_TAPE_PLACES } TapePlace;
 enum { N_TAPE_PINS = 4, N_TAPE_TARGETS = TAPE_COLUMN }; /* results go to pins and fixed addresses, and besides to a column */
 
+/* The operands' addresses, the result's last, so that those of a kernel are the end of the list. */
+typedef enum TapeOperand { TAPE_FIRST, TAPE_A, TAPE_B, TAPE_TO, N_TAPE_OPERANDS } TapeOperand;
+
 struct TapeCell {
     TapeFunction function;
-    const double *a, *b; /* of a STEP: a is its Step; of a COPY: addresses of any type */
-    double *to;
-    double *store;       /* where the column of the result is that is stored too */
-    int64_t a_stride, to_stride, n_bytes; /* of a COPY */
+    char *at[N_TAPE_OPERANDS]; /* with one operand it is B, with two A and B */
+    char *store;               /* where the column of the result is that is stored too */
+    MapKernel kernel;          /* of a kernel's cell */
+    const Step *step;          /* of any other instruction's */
+    int64_t from_stride, to_stride, n_bytes; /* of a copy of other than 8 bytes: from B */
 };
 
 struct TapeRun {
@@ -36,11 +40,33 @@ struct TapeRun {
     int result;          /* as loop_run_steps */
 };
 
-/* By operation: ADD, SUB, MUL, TRUE_DIVIDE; and NEG, ABS, SQRT, or SECOND for a move. NULL when there is none. */
+/* Of doubles, by operation: ADD, SUB, MUL, TRUE_DIVIDE; and NEG, ABS, SQRT, or SECOND for a move. NULL when there is none. */
 TapeFunction tape_binary(int scalar, TapePlace a, TapePlace b, TapePlace to, bool is_stored);
-TapeFunction tape_unary(int scalar, TapePlace a, TapePlace to, bool is_stored);
-TapeFunction tape_copy(void);
-TapeFunction tape_step(void);
+TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored);
 TapeFunction tape_end(bool has_until);
+
+/* tape_memory.c: with all operands in memory. NULL when there is none. */
+TapeFunction tape_memory(const Program *body, const Step *step, bool is_stored);
+/* By a kernel, of a step with 1 to 3 operands. */
+TapeFunction tape_kernel(int n_operands);
+/* From B, an element of n_bytes, which may be in a column, to a place that may be in one. */
+TapeFunction tape_copy(int64_t n_bytes, bool is_from_column, bool is_to_column);
+/* Whatever else there is. */
+TapeFunction tape_step(const Step *step);
+
+/* For the files of cells. */
+#define TAPE_ARGUMENTS const TapeCell *cell, int64_t t, int64_t end, TapeRun *tape, double r0, double r1, double r2, double r3
+#define TAPE_JUMP(next) return (next)->function((next), t, end, tape, r0, r1, r2, r3)
+/* Leaves the tape. The pins are kept for the steps that follow. */
+#define TAPE_STOP(done, outcome)     \
+    do {                             \
+        tape->n_done = (done);       \
+        tape->result = (outcome);    \
+        tape->pins[0] = r0;          \
+        tape->pins[1] = r1;          \
+        tape->pins[2] = r2;          \
+        tape->pins[3] = r3;          \
+        return;                      \
+    } while (0)
 
 #endif
