@@ -364,7 +364,7 @@ class Function(_core.Caller):
 
     @property
     def counters(self) -> dict[str, int]:
-        """What the last call did: generator_copies, scratch_copies, steps, block_steps, allocations, python_calls."""
+        """What the last call did: generator_copies, scratch_copies, steps, block_steps, tile_steps, allocations, python_calls."""
         return self._thunk.counters
 
     @property

@@ -558,8 +558,8 @@ static PyObject *thunk_counters(PyObject *self, void *closure)
 {
     const Thunk *thunk = (Thunk *)self;
 
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "generator_copies", (long long)thunk->last.generator_copies, "scratch_copies", (long long)thunk->last.scratch_copies,
-                         "steps", (long long)thunk->last.steps, "block_steps", (long long)thunk->last.block_steps, "allocations", (long long)thunk->last.allocations, "python_calls", (long long)thunk->last_python_calls);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "generator_copies", (long long)thunk->last.generator_copies, "scratch_copies", (long long)thunk->last.scratch_copies,
+                         "steps", (long long)thunk->last.steps, "block_steps", (long long)thunk->last.block_steps, "tile_steps", (long long)thunk->last.tile_steps, "allocations", (long long)thunk->last.allocations, "python_calls", (long long)thunk->last_python_calls);
 }
 
 static PyObject *thunk_fgraph(PyObject *self, void *closure)
@@ -575,7 +575,7 @@ static PyMethodDef thunk_methods[] = {
 };
 
 static PyGetSetDef thunk_getset[] = {
-    {"counters", thunk_counters, NULL, "What the last call did: generator_copies, scratch_copies, steps, block_steps, allocations, python_calls.", NULL},
+    {"counters", thunk_counters, NULL, "What the last call did: generator_copies, scratch_copies, steps, block_steps, tile_steps, allocations, python_calls.", NULL},
     {"fgraph", thunk_fgraph, NULL, "The graph that the program was made from.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

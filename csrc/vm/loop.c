@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "vm/block.h"
 #include "vm/loop.h"
+#include "vm/tiles.h"
 
 /* Whether an instruction makes arrays in memory of their own, and asks for it once, with the shape that they keep. */
 static bool makes_fresh_arrays(const Instr *instr)
@@ -96,7 +97,7 @@ static int init_lists(LoopFrame *loop_frame)
     loop_frame->until = loop->until >= 0 ? &loop_frame->body->addr[loop->until] : NULL;
     loop_frame->has_carries = loop_can_change_carries(loop);
     init_writers(loop_frame);
-    if (block_new(&loop_frame->block, loop_frame) < 0) {
+    if (block_new(&loop_frame->block, loop_frame) < 0 || tiles_new(&loop_frame->tiles, loop_frame) < 0) {
         return -1;
     }
     loop_find_links(loop_frame, loop_frame->body->each);
@@ -136,6 +137,7 @@ void loop_frame_free(LoopFrame *loop_frame)
         buffer_unref(loop_frame->writers[i].stage);
     }
     block_free(loop_frame->block, loop_frame);
+    tiles_free(loop_frame->tiles);
     mem_free(loop_frame->pool);
     mem_free(loop_frame->handed);
     mem_free(loop_frame->links);
@@ -154,6 +156,7 @@ void loop_frame_reset(LoopFrame *loop_frame, const VmHost *host, size_t *keep_by
     if (loop_frame->block != NULL) {
         block_reset(loop_frame->block, loop_frame, keep_bytes);
     }
+    tiles_reset(loop_frame->tiles, keep_bytes);
     for (int32_t i = 0; loop_frame->pool != NULL && i < 2 * loop_frame->loop->n_carries; i++) {
         if (loop_frame->pool[i] != NULL) {
             loop_frame->pool[i]->host = NULL;
@@ -234,6 +237,9 @@ static int run_all(LoopFrame *loop_frame, Run *run)
     loop_place_rows(loop_frame, 0);
     if (run_once(loop_frame, run) < 0) {
         return -1;
+    }
+    if (tiles_can_run(loop_frame, run->host)) {
+        return tiles_run(loop_frame, run);
     }
     first = loop_frame->is_whole ? loop_frame->body->steps : loop_frame->body->each;
     if (!is_long(loop_frame, run->host) || !block_can_run(loop_frame, run->host)) {

@@ -73,6 +73,7 @@ struct LoopFrame {
     int64_t n_steps, n_done, step_cost;
     char *const *until; /* where the address of the condition is, or NULL */
     bool is_whole;     /* step 0 runs the invariant instructions too */
+    bool is_in_order;  /* rows of rings lie in the order of time already */
     bool has_carries;  /* the body can give back another stream or object than it got */
     int32_t n_writers, n_staged, n_links, n_tracks;
     Track *tracks;     /* sequences, taps, then results that are tracked */
@@ -81,6 +82,7 @@ struct LoopFrame {
     Link *links;       /* draws in place on the loop's own streams */
     size_t max_tracks;
     struct Block *block; /* owned: see block.h */
+    struct Tiles *tiles; /* owned, or NULL: see tiles.h */
     Stream **pool;     /* owned, two for each carry: copies of streams */
     void **handed;     /* by carry, while a step's streams and objects are handed on */
     void **chosen;
@@ -88,6 +90,8 @@ struct LoopFrame {
 
 int loop_begin(LoopFrame *loop_frame, Run *run);
 int loop_write_others(LoopFrame *loop_frame, Run *run);
+/* Makes the buffer of a path of arrays: the first step's value, of which only the shape is read, tells that of the rows. */
+int loop_set_array_path(LoopFrame *loop_frame, Writer *writer, const Array *value, Run *run);
 /* Copies an array into the row described by writer->shape that is at `row`. */
 int loop_write_array(const Writer *writer, char *row, const Array *value, Run *run);
 int loop_hand_over(LoopFrame *loop_frame, Run *run);

@@ -265,6 +265,7 @@ int loop_begin(LoopFrame *loop_frame, Run *run)
     loop_frame->n_done = 0;
     loop_frame->n_staged = 0;
     loop_frame->n_tracks = 0;
+    loop_frame->is_in_order = false;
     if (check_lengths(loop_frame, run) < 0) {
         return -1;
     }
@@ -286,8 +287,7 @@ int loop_begin(LoopFrame *loop_frame, Run *run)
     return loop_take_carries(loop_frame, run);
 }
 
-/* The first step's value tells the shape of a path's rows. */
-static int set_array_path(LoopFrame *loop_frame, Writer *writer, const Array *value, Run *run)
+int loop_set_array_path(LoopFrame *loop_frame, Writer *writer, const Array *value, Run *run)
 {
     int64_t shape[ARRAY_MAX_NDIM + 1];
 
@@ -381,7 +381,7 @@ int loop_write_others(LoopFrame *loop_frame, Run *run)
         if (writer->is_staged || writer->is_tracked || writer->is_stored_later) {
             continue;
         }
-        if (!writer->is_ready && set_array_path(loop_frame, writer, loop_frame->body->arrays[writer->inner_out], run) < 0) {
+        if (!writer->is_ready && loop_set_array_path(loop_frame, writer, loop_frame->body->arrays[writer->inner_out], run) < 0) {
             return -1;
         }
         if (writer->n_rows == 0) {
@@ -474,7 +474,7 @@ static int finish_rows(LoopFrame *loop_frame, const Writer *writer, Run *run)
         array->shape[0] = n_all;
         return 0;
     }
-    return writer->n_rows == 0 ? 0 : rotate_rows(array, n_all % writer->n_rows, writer->n_rows, run);
+    return writer->n_rows == 0 || loop_frame->is_in_order ? 0 : rotate_rows(array, n_all % writer->n_rows, writer->n_rows, run);
 }
 
 int loop_finish(LoopFrame *loop_frame, Run *run)

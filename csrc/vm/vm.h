@@ -35,6 +35,7 @@ typedef struct Counters {
     int64_t scratch_copies;   /* made by draws that are not in place */
     int64_t steps;            /* of all loops */
     int64_t block_steps;      /* those of them that ran in blocks */
+    int64_t tile_steps;       /* those of them that ran tile by tile */
     int64_t allocations;      /* storage that had to grow */
 } Counters;
 
