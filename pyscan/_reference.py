@@ -336,8 +336,8 @@ def _categorical(rng, p, size):
     p = np.asarray(p)
     if size is None:
         size = p.shape[:-1]
-    elif p.ndim > 1 and tuple(size) != p.shape[:-1]:
-        raise ValueError("`size` is incompatible with the shape of `p`")
+    elif p.ndim - 1 > len(size) or any(own not in (1, n) for own, n in zip(reversed(p.shape[:-1]), reversed(size))):
+        raise ValueError(f"`size` is incompatible with the shape of `p`: {tuple(size)} was given, p has shape {p.shape}")
     uniforms = rng.uniform(size=size)
     cumulative = np.cumsum(np.broadcast_to(p, tuple(size) + p.shape[-1:]), axis=-1)
     flat = [np.searchsorted(c, u) for c, u in zip(cumulative.reshape(-1, p.shape[-1]), np.ravel(uniforms))]

@@ -150,19 +150,30 @@ static int broadcast_shape(npy_intp *shape, int *ndim, const int64_t *other, int
     return 0;
 }
 
+/* The size given, in an Array without data. What is composed of several draws is checked here: no method of NumPy would. */
+static int read_size(Frame *frame, const Instr *instr, const int32_t *src, Array *asked)
+{
+    const Array *size = frame_array(frame, src[1]);
+    Status status;
+
+    for (asked->ndim = 0; asked->ndim < size->shape[0] && asked->ndim < ARRAY_MAX_NDIM; asked->ndim++)
+        memcpy(&asked->shape[asked->ndim], size->data + asked->ndim * size->strides[0], sizeof(*asked->shape));
+    for (int32_t i = 2; i < instr->n_src && dist_is_composed(instr->fn) && dist_ndim_supp(instr->fn) == 0; i++)
+        if (draw_check_size(instr->fn, i - 2, asked, frame_array(frame, src[i]), &status) < 0) return errors_raise_plain(&status);
+    return 0;
+}
+
 /* Owned: the batch shape of a draw as a tuple: the size given, else what the parameters broadcast to. */
 static PyObject *draw_size(Frame *frame, const Instr *instr, const int32_t *src, bool has_size)
 {
     npy_intp shape[ARRAY_MAX_NDIM];
+    Array asked;
     int ndim = 0;
 
     if (has_size) {
-        const Array *size = frame_array(frame, src[1]);
-        for (ndim = 0; ndim < size->shape[0] && ndim < ARRAY_MAX_NDIM; ndim++) {
-            int64_t length;
-            memcpy(&length, size->data + ndim * size->strides[0], sizeof(length));
-            shape[ndim] = (npy_intp)length;
-        }
+        if (read_size(frame, instr, src, &asked) < 0) return NULL;
+        for (ndim = 0; ndim < asked.ndim; ndim++)
+            shape[ndim] = (npy_intp)asked.shape[ndim];
     } else {
         for (int32_t i = 1; i < instr->n_src; i++) {
             const Array *parameter = frame_array(frame, src[i]);

@@ -127,6 +127,20 @@ bool dist_takes_size(int dist)
 
 const char *dist_params(int dist) { return rows[dist].params; }
 
+void dist_param_name(int dist, int i, char *name, size_t n_bytes)
+{
+    const char *from = rows[dist].params;
+    size_t length;
+
+    for (; i > 0; i--) {
+        from = strchr(from, ',') + 2;
+    }
+    length = strcspn(from, "=,");
+    length = length < n_bytes ? length : n_bytes - 1;
+    memcpy(name, from, length);
+    name[length] = '\0';
+}
+
 bool dist_is_composed(int dist) { return rows[dist].source == SOURCE_COMPOSED; }
 
 const char *dist_method(int dist) { return rows[dist].method; }

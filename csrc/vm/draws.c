@@ -18,6 +18,25 @@ static int refuse_shapes(int ndim, const int64_t *shape, const Array *param, Run
     return status_fail_shapes(run->status, STATUS_DRAW_SHAPE, ndim, shape, param->ndim, param->shape);
 }
 
+/* Refuses a size to which the batch of parameter i does not broadcast. Of what is composed of several draws no method of
+ * NumPy would say so, and the message is Aesara's. */
+static int refuse_size(int dist, int i, const Array *asked, const Array *param, Status *status)
+{
+    bool is_own = dist_is_composed(dist) && dist_ndim_supp(dist) == 0;
+
+    (void)status_fail_shapes(status, is_own ? STATUS_DRAW_SIZE : STATUS_DRAW_SHAPE, asked->ndim, asked->shape, param->ndim, param->shape);
+    dist_param_name(dist, i, status->text, sizeof(status->text));
+    return -1;
+}
+
+int draw_check_size(int dist, int i, const Array *asked, const Array *param, Status *status)
+{
+    Array batch = *param;
+
+    batch.ndim = dist_batch_ndim(dist, i, batch.ndim);
+    return batch.ndim <= asked->ndim && can_broadcast(&batch, asked) ? 0 : refuse_size(dist, i, asked, param, status);
+}
+
 /* Widens shape by the parameter's batch axes. */
 static int broadcast_param(int ndim, int64_t *shape, const Array *param, int batch, Run *run)
 {
@@ -66,13 +85,8 @@ static int find_batch(Frame *frame, const Step *step, int n_params, const Array 
     asked.ndim = ndim;
     memcpy(asked.shape, shape, (size_t)ndim * sizeof(int64_t));
     for (int i = 0; i < n_params; i++) {
-        Array batch = params[i];
-
-        batch.ndim = dist_batch_ndim(instr->fn, i, batch.ndim);
-        if (has_size ? batch.ndim > ndim || !can_broadcast(&batch, &asked) : false) {
-            return refuse_shapes(ndim, shape, &params[i], run);
-        }
-        if (!has_size && broadcast_param(ndim, shape, &params[i], batch.ndim, run) < 0) {
+        if (has_size ? draw_check_size(instr->fn, i, &asked, &params[i], run->status) < 0
+                     : broadcast_param(ndim, shape, &params[i], dist_batch_ndim(instr->fn, i, params[i].ndim), run) < 0) {
             return -1;
         }
     }

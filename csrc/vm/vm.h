@@ -56,6 +56,9 @@ Counters *frame_counters(Frame *frame);
 /* For hosts that write a result: makes the destination `value` an array of that shape with fresh or reused storage. */
 int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status *status);
 
+/* For hosts that draw: refuses a size asked for to which the batch of the draw's parameter i does not broadcast. */
+int draw_check_size(int dist, int i, const Array *asked, const Array *param, Status *status);
+
 /* Runs the frame's program once. Inputs were set by the caller through the functions above. */
 int vm_run(Frame *frame, const VmHost *host, Status *status);
 

@@ -327,10 +327,14 @@ class ScipyRandomVariable(RandomVariable):
 
 def _check_size(size, batches, names):
     """What NumPy's methods check themselves: that each parameter's batch broadcasts to the size."""
-    size = tuple(np.atleast_1d(size))
+    size = tuple(np.atleast_1d(size).tolist())
     for batch, name in zip(batches, names):
-        if np.broadcast_shapes(batch, size) != size:
-            raise ValueError(f"`size` is incompatible with the shape of `{name}`: {size} was given, {name} is a batch of shape {batch}")
+        lengths = zip(reversed(batch), reversed(size))
+        if len(batch) > len(size) or any(own not in (1, asked) for own, asked in lengths):
+            raise ValueError(
+                f"`size` is incompatible with the shape of `{name}`: shape mismatch: objects cannot be broadcast to a single shape. "
+                f"{size} was given, {name} is a batch of shape {batch}"
+            )
 
 
 def _broadcast_vectors(params, batches, size):

@@ -8,6 +8,8 @@ import pytest
 
 import pyscan
 import pyscan.tensor as at
+from pyscan import _core
+from pyscan._reference import ReferenceFunction
 from pyscan.tensor.random import RandomStream, RandomVariable, random_generator_type, random_state_type
 
 RANDOM = at.random
@@ -636,6 +638,56 @@ def test_a_size_of_no_lengths_says_nothing(size, mode):
     np.testing.assert_array_equal(pyscan.function([], draw, mode=mode)(), np.random.default_rng(3).normal(np.arange(3.0), 1.0))
     row = RANDOM.categorical(np.full((2, 4), 0.25), size=size, rng=RANDOM.default_rng(3))
     assert pyscan.function([], row, mode=mode)().shape == (2,)
+
+
+def draw_in_scan(p, size):
+    stream = RandomStream(1)
+    draws, updates = pyscan.scan(lambda p: stream.categorical(p, size=size), non_sequences=[at.as_tensor(p)], n_steps=3)
+    return pyscan.function([], draws, updates=updates)()
+
+
+def draw_by_method(p, size):
+    way = _core.draw_way("categorical")
+    compiled = pyscan.function([], RANDOM.categorical(p, size=size, rng=RANDOM.default_rng(3)))
+    _core.draw_way("categorical", "method")
+    try:
+        return compiled()
+    finally:
+        _core.draw_way("categorical", way)
+
+
+def draw_in_mode(mode, p, size):
+    return pyscan.function([], RANDOM.categorical(p, size=size, rng=RANDOM.default_rng(3)), mode=mode)()
+
+
+def draw_by_reference(p, size):
+    rng = pyscan.shared(np.random.default_rng(3))
+    return ReferenceFunction([], [RANDOM.categorical(p, size=size, rng=rng)], shared={rng: rng.get_value()})()[0]
+
+
+ENGINES = {
+    "FAST_RUN": partial(draw_in_mode, "FAST_RUN"),
+    "FAST_COMPILE": partial(draw_in_mode, "FAST_COMPILE"),
+    "py": partial(draw_in_mode, pyscan.Mode("py", None)),
+    "RandomState": lambda p, size: RANDOM.categorical(p, size=size, rng=np.random.RandomState(3)).eval(),
+    "scan": draw_in_scan,
+    "method": draw_by_method,
+    "rng_fn": lambda p, size: RANDOM.categorical.rng_fn(np.random.default_rng(3), p, size),
+    "reference": draw_by_reference,
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("batch", "size"), [((3,), (2,)), ((3,), (1,)), ((3,), (3, 4)), ((2, 3), (3,)), ((0,), (2,)), ((3,), (3, 1))])
+def test_a_size_that_the_probabilities_do_not_fit_is_refused_in_every_engine(engine, batch, size):
+    with pytest.raises(ValueError, match="^`size` is incompatible with the shape of `p`"):
+        ENGINES[engine](np.full((*batch, 4), 0.25), size)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("batch", "size"), [((), (2,)), ((1,), (3,)), ((3,), (4, 3)), ((1, 3), (2, 3)), ((3,), (3,))])
+def test_a_size_that_the_probabilities_broadcast_to_is_taken_in_every_engine(engine, batch, size):
+    assert np.shape(ENGINES[engine](np.full((*batch, 4), 0.25), size))[-len(size):] == size
 
 
 def test_classes_of_distributions_have_the_names_of_aesara():
