@@ -438,6 +438,20 @@ static int fill(const Dists *dists, int dist, Stream *stream, const Array *dst, 
     return 0;
 }
 
+void draw_category(const Dists *dists, Stream *stream, const Array *p, char *dst)
+{
+    DrawSource source = {.bitgen = stream->bitgen, .n_categories = p->shape[0], .category_stride = p->strides[0]};
+    const char *const params[1] = {p->data};
+    int64_t drawn;
+
+    for (int64_t i = 0; i < source.n_categories; i++) {
+        source.has_negative |= category_at(&source, p->data, i) < 0.0;
+    }
+    drawn = element_CATEGORICAL(&source, params);
+    memcpy(dst, &drawn, sizeof drawn);
+    SPOIL(dists, DIST_CATEGORICAL, SPOIL_FILLED, stream, dst);
+}
+
 int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status)
 {
     int result = dist_has_batches(dist) ? fill(dists, dist, stream, dst, params, poll, status)

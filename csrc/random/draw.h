@@ -36,6 +36,9 @@ int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n
  * (where the row has no batches) DRAW_BY_METHOD. */
 int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status);
 
+/* One categorical draw, into 8 bytes at dst, by the vector p of doubles: as draw_fill draws one. */
+void draw_category(const Dists *dists, Stream *stream, const Array *p, char *dst);
+
 /* Whether draw_fill draws as draw_one does for each element in turn. Else its order is that of arrays alone: what stands for
  * single draws must not be filled at once. */
 bool draw_is_in_order(int dist);

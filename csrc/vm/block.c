@@ -188,7 +188,7 @@ static int make_tape(Block *block, LoopFrame *loop_frame)
 /* With a tape if the core can be one. */
 static int make_columns(Block *block, LoopFrame *loop_frame)
 {
-    bool is_taped = tape_can_run(loop_frame, block->core);
+    bool is_taped = tape_can_run(loop_frame, &block->phases, block->core);
 
     find_columns(block, loop_frame);
     if (is_taped && !find_tape_columns(block, loop_frame)) {
@@ -233,7 +233,7 @@ int block_new(Block **result, LoopFrame *loop_frame)
         || (block->core = new_core(loop_frame->body, &block->phases)) == NULL) {
         return -1;
     }
-    if (block->phases.n_before + block->phases.n_after == 0 && !tape_can_run(loop_frame, block->core)) {
+    if (block->phases.n_before + block->phases.n_after == 0 && !tape_can_run(loop_frame, &block->phases, block->core)) {
         return 0;
     }
     if ((block->core_reads = mem_calloc(n_values, sizeof(bool))) == NULL

@@ -248,6 +248,18 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
     return is_left_to_method(stream, result, run->status) ? leave_to_method(frame, step, stream, run) : result;
 }
 
+int run_draw_category(Frame *frame, const Step *step, Run *run)
+{
+    Stream *stream = frame->pointers[step->src[0]];
+
+    if (stream->gauss != NULL || find_dists(run->host, stream, step->instr->fn) == NULL) {
+        return run_draw(frame, step, run);
+    }
+    frame->pointers[step->dst[0]] = stream;
+    draw_category(&run->host->dists, stream, frame->arrays[step->src[1]], frame->addr[step->dst[1]]);
+    return 0;
+}
+
 void arm_draw(Step *step, Stream *stream, const VmHost *host)
 {
     const Dists *dists = &host->dists;

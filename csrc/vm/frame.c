@@ -113,11 +113,39 @@ static StepCode quick_code(int dist)
     return STEP_DRAW;
 }
 
+static bool is_array_of(const Program *program, int32_t value, int ndim)
+{
+    return program->values[value].value_class == VALUE_ARRAY && program->values[value].ndim == ndim;
+}
+
+static bool is_category(const Program *program, const Instr *instr, const Step *step)
+{
+    return instr->fn == DIST_CATEGORICAL && (instr->flags & INSTR_INPLACE) != 0 && instr->n_src == 2
+           && is_array_of(program, step->src[1], 1) && program->values[step->src[1]].dtype == DTYPE_FLOAT64
+           && program->values[step->dst[1]].value_class == VALUE_SCALAR;
+}
+
+/* What one index along the first axis chooses of a vector or a matrix. */
+static StepCode slice_code(const Program *program, const Instr *instr, const Step *step)
+{
+    if (instr->n_aux != 1 || instr_aux(program, instr)[0] != SLICE_INDEX || program->values[step->src[1]].dtype != DTYPE_INT64) {
+        return STEP_OTHER;
+    }
+    if (is_array_of(program, step->src[0], 1) && dtype_bytes((DType)program->values[step->dst[0]].dtype) == 8
+        && program->values[step->dst[0]].value_class == VALUE_SCALAR) {
+        return STEP_ELEMENT;
+    }
+    return is_array_of(program, step->src[0], 2) && is_array_of(program, step->dst[0], 1) ? STEP_ROW : STEP_OTHER;
+}
+
 /* One draw from scalar parameters is a fast form. */
 static StepCode draw_code(const Frame *frame, const Instr *instr, Step *step)
 {
     const Program *program = frame->program;
 
+    if (is_category(program, instr, step)) {
+        return STEP_CATEGORY;
+    }
     for (int32_t i = 1; i < instr->n_src; i++) {
         if (program->values[step->src[i]].value_class != VALUE_SCALAR) {
             return STEP_OTHER;
@@ -169,6 +197,9 @@ static int resolve_step(Frame *frame, const Instr *instr, Step *step, Status *st
             return status_fail(status, STATUS_NO_MEMORY);
         }
         step->code = draw_code(frame, instr, step);
+        return 0;
+    case I_SLICE:
+        step->code = slice_code(program, instr, step);
         return 0;
     default:
         return 0;

@@ -25,7 +25,7 @@ typedef union Register {
 } Register;
 
 /* An instruction with what can be found out before the first run. All codes but STEP_OTHER are fast forms of instructions
- * whose operands are all scalars. The QUICK ones are single draws in place on a loop's own stream, by functions of the
+ * whose operands are all scalars, but for the arrays that ELEMENT, ROW and CATEGORY look into. The QUICK ones are single draws in place on a loop's own stream, by functions of the
  * shapes of dists.def: a draw is STEP_DRAW until the loop arms it for a call. */
 typedef enum StepCode {
     STEP_MAP1,
@@ -41,6 +41,9 @@ typedef enum StepCode {
     STEP_QUICK_BERNOULLI,
     STEP_FAST, /* by a fast path of random/; when that draws nothing, as STEP_DRAW */
     STEP_DRAW,
+    STEP_ELEMENT,  /* the element of a vector, of 8 bytes, at an index */
+    STEP_ROW,      /* the row of a matrix at an index */
+    STEP_CATEGORY, /* one categorical draw in place, by a vector */
     STEP_OTHER,
     STEP_END /* after the last step of a list */
 } StepCode;
@@ -165,6 +168,8 @@ int run_check_rows(Frame *frame, const Step *step, Run *run);
 int run_draw(Frame *frame, const Step *step, Run *run);
 /* One draw from scalar parameters. */
 int run_draw_scalar(Frame *frame, const Step *step, Run *run);
+/* One categorical draw in place. */
+int run_draw_category(Frame *frame, const Step *step, Run *run);
 /* For long draws. */
 DrawPoll run_draw_poll(Run *run);
 /* Lets a draw that has a QUICK code draw from that stream without asking further, if its function can be called at all. */

@@ -1,4 +1,4 @@
-/* Single draws in the step loop, for the commonest shapes of distributions.
+/* Single draws in the step loop, for the commonest shapes of distributions, and single elements and rows of arrays.
  *
  * Only parameters that are plainly right are drawn here, so that no check of random/ is made twice; all others, and
  * all refusals, go the long way through draw_one. That way and this call the same function of the running NumPy, or are
@@ -34,6 +34,42 @@ static inline void store_double(const Step *step, int i, double x)
 static inline void store_int64(const Step *step, int i, int64_t x)
 {
     memcpy(*step->cells[i], &x, sizeof x);
+}
+
+/* The place of an index along the first axis, or -1 for the long way, which refuses it. */
+static inline int64_t quick_place(const Frame *frame, const Step *step, const Array *array)
+{
+    int64_t index = frame_int64(frame, step->src[1]), place = index < 0 ? index + array->shape[0] : index;
+
+    return place < array->shape[0] ? place : -1;
+}
+
+static inline bool quick_element(Frame *frame, const Step *step)
+{
+    const Array *vector = frame->arrays[step->src[0]];
+    int64_t place = quick_place(frame, step, vector);
+
+    if (place >= 0) {
+        memcpy(frame->addr[step->dst[0]], vector->data + place * vector->strides[0], 8);
+    }
+    return place >= 0;
+}
+
+static inline bool quick_row(Frame *frame, const Step *step)
+{
+    const Array *matrix = frame->arrays[step->src[0]];
+    Array *row = frame->arrays[step->dst[0]];
+    int64_t place = quick_place(frame, step, matrix);
+
+    if (place >= 0) {
+        row->data = matrix->data + place * matrix->strides[0];
+        row->buffer = matrix->buffer;
+        row->dtype = matrix->dtype;
+        row->ndim = 1;
+        row->shape[0] = matrix->shape[1];
+        row->strides[0] = matrix->strides[1];
+    }
+    return place >= 0;
 }
 
 /* By step code: whether the parameters are plainly right, and the draw. */

@@ -57,13 +57,38 @@ static bool is_arithmetic(const Program *body, const Step *step)
     return step->instr->fn == SCALAR_SQUARE || tape_unary(step->instr->fn, TAPE_R0, TAPE_R0, false) != NULL;
 }
 
-bool tape_can_run(const LoopFrame *loop_frame, const Step *core)
+static bool is_made_ahead(const Program *body, const LoopPhases *phases, int32_t value)
+{
+    for (int32_t i = 0; i < phases->n_before; i++) {
+        const Instr *instr = &body->instrs[phases->before[i]];
+
+        if (instr_dst(body, instr)[instr->n_dst - 1] == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether an array that the step reads is another in each step, without the core's doing: a row, or what is made ahead. */
+static bool looks_at_moving(const Program *body, const LoopPhases *phases, const Step *step)
+{
+    for (int32_t i = 0; i < step->instr->n_src; i++) {
+        int32_t value = step->src[i];
+
+        if (body->values[value].value_class == VALUE_ARRAY && (body->values[value].origin == ORIGIN_ROW || is_made_ahead(body, phases, value))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tape_can_run(const LoopFrame *loop_frame, const LoopPhases *phases, const Step *core)
 {
     const Loop *loop = loop_frame->loop;
     const Program *body = loop->body;
 
     for (const Step *step = core; step->code != STEP_END; step++) {
-        if (step->code == STEP_OTHER) {
+        if (step->code == STEP_OTHER || looks_at_moving(body, phases, step)) {
             return false;
         }
     }

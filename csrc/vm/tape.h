@@ -7,6 +7,7 @@
 #ifndef PYSCAN_VM_TAPE_H
 #define PYSCAN_VM_TAPE_H
 
+#include "program/phases.h"
 #include "vm/loop.h"
 #include "vm/tape_cells.h"
 
@@ -53,7 +54,7 @@ typedef struct Tape {
 } Tape;
 
 /* Whether the core can be a tape. */
-bool tape_can_run(const LoopFrame *loop_frame, const Step *core);
+bool tape_can_run(const LoopFrame *loop_frame, const LoopPhases *phases, const Step *core);
 /* 0 and *result, owned even when it is not complete; or -1, no memory. `stores` says, by value, whether its rows are a column
  * that the core fills; `is_lane` which values have rows that are there before the core runs. */
 int tape_new(Tape **result, LoopFrame *loop_frame, const Step *core, const bool *stores, const bool *is_lane);

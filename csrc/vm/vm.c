@@ -170,6 +170,22 @@ static inline int run_pass(Frame *frame, const Step *step, bool is_one, Run *run
                 goto fail;
             }
             break;
+        case STEP_ELEMENT:
+            if (!quick_element(frame, step)) {
+                goto other;
+            }
+            break;
+        case STEP_ROW:
+            if (!quick_row(frame, step)) {
+                goto other;
+            }
+            break;
+        case STEP_CATEGORY:
+            if (run_draw_category(frame, step, run) < 0) {
+                goto fail;
+            }
+            break;
+        other:
         case STEP_OTHER:
             if (run_other(frame, step, run) < 0) {
                 goto fail;

@@ -203,7 +203,7 @@ def test_no_file_exceeds_1200_lines():
 
 
 # A dispatch loop may jump to the general case of an instruction from its quick ones.
-DISPATCH_LABELS = {"csrc/vm/vm.c": {"draw"}}
+DISPATCH_LABELS = {"csrc/vm/vm.c": {"draw", "other"}}
 
 
 def test_labels_are_the_one_exit_of_a_function():
@@ -217,7 +217,7 @@ def test_labels_are_the_one_exit_of_a_function():
 
 
 # Dispatch whose cases are flat and alike, which is easier to read in one piece.
-LONG_FUNCTIONS = {"csrc/vm/vm.c": {"run_other"}}
+LONG_FUNCTIONS = {"csrc/vm/vm.c": {"run_other", "run_pass"}}
 
 
 def test_functions_fit_on_a_screen():

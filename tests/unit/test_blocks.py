@@ -301,11 +301,47 @@ def backwards_and_strided(srng, n):
     return [a], [*outputs, srng.normal()], updates, [np.arange(2.0 * n).reshape(n, 2)]
 
 
+def chain_of_categories(srng, n):
+    P, mu, z0 = at.dmatrix("P"), at.dvector("mu"), at.lscalar("z0")
+
+    def step(z, P, mu):
+        z = srng.categorical(P[z])
+        return z, mu[z] + srng.normal(), mu[z - 3]
+    outputs, updates = scanned(step, n, outputs_info=[z0, None, None], non_sequences=[P, mu])
+    return [P, mu, z0], outputs, updates, [np.array([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0.2, -0.2, 1.0]])[:, ::1], np.arange(6.0)[::-2], 1]
+
+
+def infections(srng, n):
+    s0, i0 = at.lscalar("s0"), at.lscalar("i0")
+
+    def step(s, i):
+        new = srng.binomial(s, 1.0 - at.exp(-0.3 * i / 1000.0))
+        gone = srng.binomial(i, 0.1)
+        return s - new, i + new - gone, at.switch(at.gt(new, gone), s, -i), at.cast(at.le(i, 3), "int64") * i
+    outputs, updates = scanned(step, n, outputs_info=[s0, i0, None, None])
+    return [s0, i0], outputs, updates, [990, 10]
+
+
+def chosen_states(srng, n):
+    def step(x, k):
+        u = srng.uniform()
+        is_up = at.and_(at.lt(u, 0.6), at.invert(at.ge(x, 3.0)))
+        return at.switch(is_up, x + 1.0, x - 0.5), at.switch(at.eq(k, 4), k * 0, k + 1), is_up
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(0.0), np.int64(0), None])
+    return [], outputs, updates, []
+
+
+def elements_of_integers(srng, n):
+    table = at.lvector("table")
+    outputs, updates = scanned(lambda k, table: (table[k], at.cast(table[k], "float64") + srng.normal()), n, outputs_info=[np.int64(0), None], non_sequences=[table])
+    return [table], outputs, updates, [[3, 0, 1, 2, 7]]
+
+
 LOOPS = [only_draws, draws_and_arithmetic, autoregression, last_value_only, observations_after, last_observations, two_taps, old_taps_after,
          sequences, drawn_parameters, parameters_of_the_state, one_stream_many_draws, one_stream_that_depends_on_itself, two_streams_in_turn,
          vectors, last_vectors, states_that_are_draws, until_in_the_state, until_of_last_values, until_drawn, nested, float32, float32_taps_after,
          booleans_and_complex, many_terms, short_path, states_that_change_places, states_of_one_value, more_values_than_registers, sums_of_many, old_rows,
-         many_old_rows, until_a_state_of_bool, integer_states, backwards_and_strided]
+         many_old_rows, until_a_state_of_bool, integer_states, backwards_and_strided, chain_of_categories, infections, chosen_states, elements_of_integers]
 # Of them, those in which nothing can be moved in time.
 UNSPLIT = set()
 
@@ -420,3 +456,37 @@ def test_call_backs_see_every_draw_of_the_steps_before_and_none_after():
     fn = pyscan.function([], out, updates=updates)
     values = fn()
     assert fn.counters["block_steps"] == 0 and seen == [v / 2 for v in values]
+
+
+@pytest.mark.parametrize("block_steps", [0, 1, 256])
+@pytest.mark.parametrize("rank", [1, 2])
+@pytest.mark.parametrize("bad", [3, -4])
+def test_an_index_that_is_not_there_is_refused_at_its_step(block_steps, rank, bad):
+    """Looked up in the core, where the index depends on the state; as the step-by-step loop says it."""
+    def build(srng, n):
+        table, ends = at.TensorType("float64", (None,) * rank)("table"), at.lvector("ends")
+
+        def step(i, k, table):
+            part = table[at.switch(at.eq(k, 300), i, k % 3)]
+            return k + 1, part if rank == 1 else srng.categorical(part)
+        outputs, updates = scanned(step, None, sequences=[ends], outputs_info=[np.int64(0), None], non_sequences=[table])
+        values = np.arange(3.0) if rank == 1 else np.full((3, 2), 0.5)
+        return [table, ends], outputs, updates, [values, np.full(n, bad)]
+    want, got = outcome(build, 0), outcome(build, block_steps)
+    assert got[0][0] == "IndexError" and str(bad) in got[0][1] and "step 300" in got[0][1]
+    assert_same(want, got)
+
+
+def test_a_randomstate_draws_categories_by_its_own_uniform_numbers():
+    rng = pyscan.shared(np.random.RandomState(4))
+    P = np.array([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
+
+    def step(z, P):
+        z = at.random.categorical(P[z], rng=rng)
+        return z, {rng: z.owner.outputs[0]}
+    out, updates = pyscan.scan(step, outputs_info=[np.int64(0)], non_sequences=[at.as_tensor_variable(P)], n_steps=300)
+    twin, z, expected = np.random.RandomState(4), 0, []
+    for _ in range(300):
+        z = int(np.searchsorted(np.cumsum(P[z]), twin.uniform()))
+        expected.append(z)
+    assert pyscan.function([], out, updates=updates)().tolist() == expected
