@@ -7,7 +7,9 @@
 
 #include <math.h>
 
-enum { BLOCK = 128 };
+/* Elements at a time, and the room for them: loops of NumPy 1.26 take buffers that touch for ones that overlap, and go the
+ * slow way, which has other last bits. */
+enum { BLOCK = 128, ROOM = BLOCK + 8 };
 
 static const double pi = 3.141592653589793;
 
@@ -84,7 +86,7 @@ static void scale_and_shift(const Params *params, int loc, int scale, double *ou
 
 static void block_CAUCHY(const DrawSource *source, const Params *params, double *out, int64_t n)
 {
-    double angles[BLOCK];
+    double angles[ROOM];
 
     for (int64_t j = 0; j < n; j++) {
         angles[j] = pi * draw_uniform(source) - pi / 2;
@@ -96,7 +98,7 @@ FORMULA(CAUCHY, 2)
 
 static void block_HALFCAUCHY(const DrawSource *source, const Params *params, double *out, int64_t n)
 {
-    double angles[BLOCK];
+    double angles[ROOM];
 
     for (int64_t j = 0; j < n; j++) {
         angles[j] = pi / 2 * draw_uniform(source);
@@ -108,7 +110,7 @@ FORMULA(HALFCAUCHY, 2)
 
 static void block_GUMBEL(const DrawSource *source, const Params *params, double *out, int64_t n)
 {
-    double x[BLOCK], logs[BLOCK];
+    double x[ROOM], logs[ROOM];
 
     for (int64_t j = 0; j < n; j++) {
         x[j] = draw_uniform(source);
@@ -130,7 +132,7 @@ FORMULA(GUMBEL, 2)
 /* b, scale */
 static void block_PARETO(const DrawSource *source, const Params *params, double *out, int64_t n)
 {
-    double x[BLOCK], exponents[BLOCK];
+    double x[ROOM], exponents[ROOM];
 
     for (int64_t j = 0; j < n; j++) {
         x[j] = 1 - draw_uniform(source);
@@ -154,7 +156,7 @@ static double round_if(const Params *params, int i, int64_t j, double x)
 /* b, loc, scale, single */
 static void block_TRUNCEXPON(const DrawSource *source, const Params *params, double *out, int64_t n)
 {
-    double x[BLOCK], ends[BLOCK];
+    double x[ROOM], ends[ROOM];
 
     for (int64_t j = 0; j < n; j++) {
         x[j] = -param(params, 0, j);
@@ -175,7 +177,7 @@ FORMULA(TRUNCEXPON, 4)
 static void block_GENGAMMA(const DrawSource *source, const Params *params, double *out, int64_t n)
 {
     double (*standard_gamma)(BitGen *, double) = (double (*)(BitGen *, double))source->function;
-    double x[BLOCK], exponents[BLOCK];
+    double x[ROOM], exponents[ROOM];
 
     for (int64_t j = 0; j < n; j++) {
         double p = param(params, 1, j);
