@@ -255,6 +255,7 @@ static int learn_class(PyTypeObject *type, BitClass *class)
     PyObject *a = PyObject_CallFunction((PyObject *)type, "i", 1), *b = a == NULL ? NULL : PyObject_CallFunction((PyObject *)type, "i", 2);
     BitGen *bitgen_a = b == NULL ? NULL : bitgens_peek(a), *bitgen_b = bitgen_a == NULL ? NULL : bitgens_peek(b);
     StreamLayout layout;
+    Status status;
     int result = -1, verified;
 
     if (bitgen_b == NULL) goto done;
@@ -266,7 +267,11 @@ static int learn_class(PyTypeObject *type, BitClass *class)
     class->has_layout = verified == 1 && (char *)bitgen_b - (char *)b == (char *)bitgen_a - (char *)a && (char *)bitgen_a > (char *)a
                         && (char *)(bitgen_a + 1) <= (char *)a + type->tp_basicsize;
     if (!class->has_layout) goto done;
-    class->kind = fast_find_kind(bitgen_a, &class->layout);
+    status_clear(&status);
+    if (fast_find_kind(&class->kind, bitgen_a, &class->layout, &status) < 0) {
+        PyErr_NoMemory();
+        result = -1;
+    }
     class->functions = *bitgen_a;
 done:
     Py_XDECREF(a);

@@ -201,43 +201,54 @@ static bool has_head(const char *words, const StreamLayout *layout)
 
 typedef bool (*DrawsAlike)(BitGen *called, PcgHead *head);
 
-/* Whether draws inline give the same numbers and leave the same words as draws of the bit generator. */
-static bool is_kind(DrawsAlike draws_alike, Stream *called, Stream *inlined, const Stream *original)
+/* Whether draws inline give the same numbers and leave the same words as draws of the bit generator: 1 or 0, or -1 and a status. */
+static int is_kind(DrawsAlike draws_alike, Stream *called, Stream *inlined, const Stream *original, Status *status)
 {
-    Status status;
     bool is_alike;
 
-    status_clear(&status);
-    if (stream_copy(called, original, &status) < 0 || stream_copy(inlined, original, &status) < 0) {
-        return false;
+    if (stream_copy(called, original, status) < 0 || stream_copy(inlined, original, status) < 0) {
+        return -1;
     }
     is_alike = draws_alike(called->bitgen, inlined->bitgen->state);
     return is_alike && stream_stands_at(called, inlined);
 }
 
-StreamKind fast_find_kind(const BitGen *bitgen, const StreamLayout *layout)
+int fast_find_kind(StreamKind *kind, const BitGen *bitgen, const StreamLayout *layout, Status *status)
 {
     static const DrawsAlike draws_alike[N_STREAM_KINDS] = {NULL, of_pcg64_draws_alike, of_pcg64dxsm_draws_alike};
     BitGen own = *bitgen;
     const Stream original = {.bitgen = &own, .layout = layout};
     Stream *called = stream_new(), *inlined = stream_new();
     StreamKind found = STREAM_CALLED;
+    int result = -1;
 
-    if (called != NULL && inlined != NULL && has_head(bitgen->state, layout)) {
-        for (int kind = STREAM_CALLED + 1; kind < N_STREAM_KINDS; kind++) {
-            if (is_kind(draws_alike[kind], called, inlined, &original)) {
-                found = (StreamKind)kind;
-            }
-        }
+    if (called == NULL || inlined == NULL) {
+        status_fail(status, STATUS_NO_MEMORY);
+        goto done;
     }
+    for (int candidate = STREAM_CALLED + 1; candidate < N_STREAM_KINDS && has_head(bitgen->state, layout); candidate++) {
+        int is_found = is_kind(draws_alike[candidate], called, inlined, &original, status);
+
+        if (is_found < 0) {
+            goto done;
+        }
+        found = is_found ? (StreamKind)candidate : found;
+    }
+    *kind = found;
+    result = 0;
+done:
     stream_free(called);
     stream_free(inlined);
-    return found;
+    return result;
 }
 
 #else /* no arithmetic of 128 bits: all are called */
 
-StreamKind fast_find_kind(const BitGen *bitgen, const StreamLayout *layout) { return STREAM_CALLED; }
+int fast_find_kind(StreamKind *kind, const BitGen *bitgen, const StreamLayout *layout, Status *status)
+{
+    *kind = STREAM_CALLED;
+    return 0;
+}
 
 #endif
 

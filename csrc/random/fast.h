@@ -26,8 +26,9 @@ typedef struct Fast {
  * behave as a ziggurat of the known form has no table. */
 void fast_learn(Fast *fast, void *normal, void *exponential);
 
-/* The kind of a bit generator, a live one of that layout: found by comparing draws and the words afterwards. It is left as it was. */
-StreamKind fast_find_kind(const BitGen *bitgen, const StreamLayout *layout);
+/* The kind of a bit generator, a live one of that layout: found by comparing draws and the words afterwards. It is left as it
+ * was. -1 and a status where memory runs out: the kind is not known then. */
+int fast_find_kind(StreamKind *kind, const BitGen *bitgen, const StreamLayout *layout, Status *status);
 
 /* One draw, as draw_one's; false, and nothing happened, where the parameters are not plain or NumPy's function must draw.
  * at_b is where the second parameter is, or the first one once more. */

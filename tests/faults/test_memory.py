@@ -50,6 +50,47 @@ def test_compiling_fails_cleanly_at_every_allocation():
     np.testing.assert_array_equal(compile_script()(), expected())
 
 
+FIRST_USE = """
+import sys
+import pyscan, pyscan.tensor as at
+from pyscan import _core
+
+def draw():
+    stream = at.random.RandomStream(23, rng_ctor=getattr(np.random, sys.argv[1]))
+    return pyscan.function([], eval(sys.argv[2], {"stream": stream, "np": np}))()
+
+import numpy as np
+unnoticed, k, made = [], 0, 1
+while made:
+    _core.mem_fault_arm(k := k + 1)
+    try:
+        draw()
+    except MemoryError:
+        made = _core.mem_fault_disarm()
+        continue
+    made = _core.mem_fault_disarm()
+    unnoticed += [k] * made
+assert k > 50 and not unnoticed, (k, unnoticed)
+print(_core.draw_way(sys.argv[3]), _core.legacy_way(sys.argv[3]), draw().tobytes().hex())
+"""
+
+
+@pytest.mark.parametrize("constructor, name, draw", [
+    ("default_rng", "normal", "stream.normal()"),
+    ("default_rng", "choice", "stream.choice(5, size=3, p=[0.1, 0.2, 0.3, 0.2, 0.2])"),
+    ("RandomState", "gamma", "stream.gamma(2.0, 1.0)"),
+])
+def test_the_first_use_of_a_distribution_fails_cleanly_at_every_allocation(constructor, name, draw, run_python):
+    """In a process of its own: what is found out at a first use (ways, layouts, kinds) is not found out wrongly for good."""
+    done = run_python("-c", FIRST_USE, constructor, draw, name)
+    assert done.returncode == 0, done.stderr
+    way, legacy_way, values = done.stdout.split()
+    assert (legacy_way if constructor == "RandomState" else way) != "unknown"
+    stream = at.random.RandomStream(23, rng_ctor=getattr(np.random, constructor))
+    own = pyscan.function([], eval(draw))().tobytes().hex()
+    assert way == _core.draw_way(name) and legacy_way == _core.legacy_way(name) and values == own
+
+
 def test_a_first_run_fails_cleanly_at_every_allocation_and_the_next_is_right():
     made = failures_of(lambda f: f(), prepare=lambda: (compile_script(),))
     assert len(made) > 3
