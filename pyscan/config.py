@@ -32,6 +32,11 @@ FLAGS: dict[str, tuple[Any, tuple | None, str]] = {
     "scan__allow_output_prealloc": (True, None, "kept for programs that set it: paths are always written in place"),
     "scan__block_steps": (2048, None, "the longest block of steps for which a loop draws and computes ahead; 0: step by step. "
                                      "Read when a function is made; changes speed and nothing else"),
+    "scan__batch_products": (True, None, "whether matrix products in a loop which no state enters, and which are large enough for BLAS, are "
+                                         "made for a block of steps at once. On by default, since that saves a call of BLAS at each step and, "
+                                         "with vectors, reads the matrix once; BLAS then sums in another order, so that results agree to about "
+                                         "1e-12. False: the bits of step by step. Smaller products (up to 2**15 terms a step, 2**18 of matrices "
+                                         "of reals) have the same bits in any case. Read when a function is made"),
     "compute_test_value": ("off", ("off", "ignore", "warn", "raise", "pdb"), "whether tag.test_value is computed for each expression that is written, and what a variable without one does"),
     "cycle_detection": ("regular", ("regular", "fast"), "both run the same incremental check"),
     "traceback__limit": (8, None, "frames kept of where a variable was made"),

@@ -139,7 +139,8 @@ class FunctionMaker:
             containers = [_container_for(spec) for spec in self.inputs]
         borrow = [out.borrow for out in self.outputs]
         cells = [None if _is_per_call(spec) else container.storage for spec, container in zip(self.inputs, containers)]
-        thunk = _core.Thunk(self.fgraph, cells, len(self.outputs), self.update_pairs, borrow, config.scan__block_steps)
+        thunk = _core.Thunk(self.fgraph, cells, len(self.outputs), self.update_pairs, borrow, config.scan__block_steps,
+                             config.scan__batch_products)
         return self.function_builder(self, containers, thunk)
 
     def __reduce__(self) -> Any:

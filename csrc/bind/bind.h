@@ -90,6 +90,7 @@ typedef struct Thunk {
     Call *pool;            /* owned: calls at rest */
     int32_t n_pool;
     int64_t block_steps;   /* see VmHost */
+    bool batches_products;
     Counters last;
     int64_t last_python_calls;
 } Thunk;

@@ -187,14 +187,15 @@ static int read_cells(Thunk *thunk, PyObject *cells)
 
 static int fill_thunk(Thunk *thunk, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"fgraph", "cells", "n_outputs", "updates", "borrow", "block_steps", NULL};
+    static char *names[] = {"fgraph", "cells", "n_outputs", "updates", "borrow", "block_steps", "batch_products", NULL};
     PyObject *fgraph, *cells, *updates = NULL, *borrow = Py_None, *none = NULL;
     CoreState *core = core_state_get(thunk->module);
     long long block_steps = DEFAULT_BLOCK_STEPS;
-    int result = -1;
+    int batches_products = 1, result = -1;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!On|OOL:Thunk", names, core->graph.FunctionGraph, &fgraph, &cells, &thunk->n_outputs, &updates, &borrow,
-                                     &block_steps)) return -1;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!On|OOLp:Thunk", names, core->graph.FunctionGraph, &fgraph, &cells, &thunk->n_outputs, &updates, &borrow,
+                                     &block_steps, &batches_products)) return -1;
+    thunk->batches_products = batches_products != 0;
     thunk->block_steps = block_steps < 0 ? 0 : block_steps;
     thunk->fgraph = Py_NewRef(fgraph);
     if (updates == NULL || updates == Py_None) updates = none = PyTuple_New(0);
@@ -278,6 +279,7 @@ Call *call_take(Thunk *thunk)
     call->state = &core_state_get(thunk->module)->bind;
     host_fill(&call->host, call);
     call->host.block_steps = thunk->block_steps;
+    call->host.batches_products = thunk->batches_products;
     if (add_streams(call) < 0 || pending_new(thunk, &call->pending) < 0) status_fail(&status, STATUS_NO_MEMORY);
     else call->frame = frame_new(thunk->lowered.program, &status);
     if (call->frame != NULL) return call;

@@ -128,8 +128,7 @@ static void mark_first(Search *search)
         search->known[i] = origin == ORIGIN_CONSTANT || origin == ORIGIN_INPUT ? KNOWN_ONCE : KNOWN_IN_STEP;
     }
     for (int32_t i = 0; i < search->loop->n_sequences; i++) {
-        int32_t inner = search->loop->sequences[i].inner;
-        search->known[inner] = is_scalar(search, inner) ? KNOWN_BEFORE : KNOWN_IN_STEP;
+        search->known[search->loop->sequences[i].inner] = KNOWN_BEFORE;
     }
     for (int32_t i = 0; i < body->n_instrs; i++) {
         const Instr *instr = &body->instrs[i];
@@ -200,7 +199,7 @@ static bool place_before(Search *search)
         if (search->phases->of_instr[i] != PHASE_CORE) {
             continue;
         }
-        if (is_scalar_map(search, instr)) {
+        if (is_scalar_map(search, instr) || instr->opcode == I_DOT) {
             if (are_sources_known(search, instr)) {
                 add_before(search, i);
             }
@@ -290,6 +289,7 @@ int loop_find_phases(const Loop *loop, LoopPhases *phases)
 
     *phases = (LoopPhases){0};
     phases->of_instr = mem_calloc(n_instrs, sizeof *phases->of_instr);
+    phases->is_fixed = mem_calloc(n_values, sizeof *phases->is_fixed);
     phases->carry = mem_calloc(n_values, sizeof *phases->carry);
     phases->before = mem_calloc(n_instrs, sizeof *phases->before);
     phases->after = mem_calloc(n_instrs, sizeof *phases->after);
@@ -298,9 +298,12 @@ int loop_find_phases(const Loop *loop, LoopPhases *phases)
     search.is_bad = mem_calloc(n_carries, sizeof *search.is_bad);
     search.n_ready = mem_calloc(n_carries, sizeof *search.n_ready);
     search.n_draws = mem_calloc(n_carries, sizeof *search.n_draws);
-    if (phases->of_instr != NULL && phases->carry != NULL && phases->before != NULL && phases->after != NULL && search.known != NULL
-        && search.is_needed != NULL && search.is_bad != NULL && search.n_ready != NULL && search.n_draws != NULL) {
+    if (phases->of_instr != NULL && phases->is_fixed != NULL && phases->carry != NULL && phases->before != NULL && phases->after != NULL
+        && search.known != NULL && search.is_needed != NULL && search.is_bad != NULL && search.n_ready != NULL && search.n_draws != NULL) {
         mark_first(&search);
+        for (int32_t i = 0; i < body->n_values; i++) {
+            phases->is_fixed[i] = search.known[i] == KNOWN_ONCE;
+        }
         if (!has_call(body)) {
             trace_streams(&search);
             for (int pass = 0; pass < MAX_PASSES && place_before(&search); pass++) {
@@ -320,6 +323,7 @@ int loop_find_phases(const Loop *loop, LoopPhases *phases)
 void loop_free_phases(LoopPhases *phases)
 {
     mem_free(phases->of_instr);
+    mem_free(phases->is_fixed);
     mem_free(phases->carry);
     mem_free(phases->before);
     mem_free(phases->after);

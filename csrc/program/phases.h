@@ -2,7 +2,7 @@
  *
  *   once    flagged INSTR_INVARIANT: run before step 0
  *   before  depends on no carried value, so a block of steps can run at once, ahead of the core: scalar arithmetic on rows
- *           of sequences, and draws in place on a carried stream
+ *           of sequences, draws in place on a carried stream, and products of rows of sequences and draws
  *   core    step by step, in program order: all else
  *   after   scalar arithmetic on what the core computes, which nothing in the core reads: over the block, behind it
  *
@@ -20,6 +20,7 @@ typedef enum Phase { PHASE_ONCE, PHASE_BEFORE, PHASE_CORE, PHASE_AFTER } Phase;
 
 typedef struct LoopPhases {
     uint8_t *of_instr;           /* Phase, by instruction of the body */
+    bool *is_fixed;              /* by value: the same in each step */
     int32_t *carry;              /* by value: of streams that are a carry's own after draws in place, which carry; else -1 */
     int32_t n_before, n_after;
     int32_t *before, *after;     /* instructions in an order in which they can run; draws of one carry are neighbours */

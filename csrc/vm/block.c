@@ -41,6 +41,33 @@ static Step *new_core(const Frame *body, const LoopPhases *phases)
     return steps;
 }
 
+/* Products in the core by a matrix that is the same in each step. */
+static int find_factors(Block *block, const Value *values)
+{
+    int32_t n = 0;
+
+    for (const Step *step = block->core; step->code != STEP_END; step++) {
+        n += step->instr->opcode == I_DOT;
+    }
+    if (n > 0 && (block->factors = mem_calloc((size_t)n, sizeof *block->factors)) == NULL) {
+        return -1;
+    }
+    for (Step *step = block->core; n > 0 && step->code != STEP_END; step++) {
+        bool is_left;
+
+        if (step->instr->opcode != I_DOT) {
+            continue;
+        }
+        is_left = values[step->src[1]].ndim == 1;
+        if (block->phases.is_fixed[step->src[is_left ? 0 : 1]] && values[step->src[is_left ? 0 : 1]].ndim == 2) {
+            BlockFactor *factor = &block->factors[block->n_factors++];
+            *factor = (BlockFactor){.step = step, .packed.is_left = is_left};
+            step->packed = &factor->packed;
+        }
+    }
+    return 0;
+}
+
 /* ---- what the core reads ---- */
 
 static void find_core_reads(Block *block, const LoopFrame *loop_frame)
@@ -233,7 +260,11 @@ int block_new(Block **result, LoopFrame *loop_frame)
         || (block->core = new_core(loop_frame->body, &block->phases)) == NULL) {
         return -1;
     }
-    if (block->phases.n_before + block->phases.n_after == 0 && !tape_can_run(loop_frame, &block->phases, block->core)) {
+    if (find_factors(block, body->values) < 0) {
+        return -1;
+    }
+    if (block->phases.n_before + block->phases.n_after + block->n_factors == 0
+        && !tape_can_run(loop_frame, &block->phases, block->core)) {
         return 0;
     }
     if ((block->core_reads = mem_calloc(n_values, sizeof(bool))) == NULL
@@ -250,7 +281,7 @@ int block_new(Block **result, LoopFrame *loop_frame)
         || rows_new(&block->rows, loop_frame->max_tracks + (size_t)block->n_columns) < 0) {
         return -1;
     }
-    block->is_split = block->phases.n_before + block->phases.n_after > 0 || block->tape != NULL;
+    block->is_split = block->phases.n_before + block->phases.n_after + block->n_factors > 0 || block->tape != NULL;
     return 0;
 }
 
@@ -268,12 +299,16 @@ void block_free(Block *block, const LoopFrame *loop_frame)
     for (int32_t i = 0; block->gathered != NULL && i < loop_frame->loop->n_sequences; i++) {
         buffer_unref(block->gathered[i]);
     }
+    for (int32_t i = 0; i < block->n_factors; i++) {
+        buffer_unref(block->factors[i].packed.memory);
+    }
     loop_free_phases(&block->phases);
     tape_free(block->tape);
     rows_free(&block->rows);
     mem_free(block->before);
     mem_free(block->core);
     mem_free(block->after);
+    mem_free(block->factors);
     mem_free(block->core_reads);
     mem_free(block->column_of);
     mem_free(block->columns);
@@ -301,6 +336,9 @@ void block_reset(Block *block, const LoopFrame *loop_frame, size_t *keep_bytes)
     }
     for (int32_t i = 0; block->gathered != NULL && i < loop_frame->loop->n_sequences; i++) {
         keep_or_drop(&block->gathered[i], keep_bytes);
+    }
+    for (int32_t i = 0; i < block->n_factors; i++) {
+        keep_or_drop(&block->factors[i].packed.memory, keep_bytes);
     }
 }
 

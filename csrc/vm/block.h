@@ -25,10 +25,18 @@ typedef struct Column {
     Buffer *memory;    /* held; used when there is no other place */
 } Column;
 
+/* The copy of a factor for one product of the core. */
+typedef struct BlockFactor {
+    Step *step;
+    Packed packed;
+} BlockFactor;
+
 typedef struct Block {
     LoopPhases phases;
     bool is_split;      /* there is something to run block-wise */
     Step *before, *core, *after; /* each with STEP_END behind */
+    int32_t n_factors;
+    BlockFactor *factors;
     bool *core_reads;   /* by value */
     int32_t *column_of; /* by value, or -1 */
     int32_t n_columns;

@@ -251,6 +251,33 @@ static int run_map_lanes(const Block *block, const Step *step, int64_t n, Run *r
     return run_spend(run, n * n_src);
 }
 
+/* A factor of a product, and how far it moves from step to step. */
+static int64_t show_factor(const LoopFrame *loop_frame, int32_t value, Array *factor)
+{
+    const Lane *lane = &loop_frame->block->lanes[value];
+
+    *factor = *loop_frame->body->arrays[value];
+    if (loop_frame->block->phases.is_fixed[value]) {
+        return 0;
+    }
+    factor->data = lane->at;
+    return lane->stride;
+}
+
+static int run_dot_lanes(const LoopFrame *loop_frame, const Step *step, int64_t n, Run *run)
+{
+    const Frame *body = loop_frame->body;
+    int32_t made = step->dst[0];
+    Array a, b, dst = {.dtype = (DType)body->program->values[made].dtype};
+    int64_t a_stride = show_factor(loop_frame, step->src[0], &a), b_stride = show_factor(loop_frame, step->src[1], &b);
+
+    if (is_array(body, made)) {
+        dst = *body->arrays[made];
+    }
+    dst.data = loop_frame->block->lanes[made].at;
+    return dot_steps(&dst, &a, a_stride, &b, b_stride, n, run);
+}
+
 /* n rows from number `first` on, of one draw. */
 static int draw_rows_at_once(LoopFrame *loop_frame, const Step *step, int64_t first, int64_t n, Run *run)
 {
@@ -329,11 +356,13 @@ static int run_before(LoopFrame *loop_frame, int64_t n, bool has_draws_only, Run
             if (draw_group(loop_frame, step, &step, n, run) < 0) {
                 return -1;
             }
-        } else if (!has_draws_only && run_map_lanes(loop_frame->block, step, n, run) < 0) {
-            return -1;
-        } else {
-            step++;
+            continue;
         }
+        if (!has_draws_only
+            && (step->instr->opcode == I_DOT ? run_dot_lanes(loop_frame, step, n, run) : run_map_lanes(loop_frame->block, step, n, run)) < 0) {
+            return -1;
+        }
+        step++;
     }
     return 0;
 }
@@ -500,6 +529,9 @@ int block_run(LoopFrame *loop_frame, Run *run)
     int result = 0;
 
     start_columns(loop_frame, run->host);
+    for (int32_t i = 0; i < loop_frame->block->n_factors; i++) {
+        dot_pack(&loop_frame->block->factors[i].packed, loop_frame->body, loop_frame->block->factors[i].step, run);
+    }
     while (result == 0 && (n_left = loop_frame->n_steps - loop_frame->n_done) > 0) {
         n = n > loop_frame->block->max_steps ? loop_frame->block->max_steps : n;
         n = n > n_left ? n_left : n;

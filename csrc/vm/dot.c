@@ -263,35 +263,177 @@ static bool is_small(const Product *product, DType dtype)
         || (product->m <= most && product->n <= most && product->k <= most && product->m * product->n <= most / product->k);
 }
 
+/* The product of two arrays whose lengths fit. */
+static Product describe(const Array *a, const Array *b)
+{
+    Product product = {.m = 1, .n = 1, .k = a->shape[a->ndim - 1], .a = a->data, .b = b->data};
+
+    if (a->ndim == 2) {
+        product.m = a->shape[0];
+        product.a_strides[0] = a->strides[0];
+    }
+    if (b->ndim == 2) {
+        product.n = b->shape[1];
+        product.b_strides[1] = b->strides[1];
+    }
+    product.a_strides[1] = a->strides[a->ndim - 1];
+    product.b_strides[0] = b->strides[0];
+    return product;
+}
+
+static int multiply_by_host(Array *dst, const Array *a, const Array *b, Run *run)
+{
+    return run->host->product(run->host->self, dst, a, b, run->status) < 0 ? -1 : run_check(run);
+}
+
+static bool is_for_host(const Product *product, DType dtype, const Run *run) { return run->host->product != NULL && !is_small(product, dtype); }
+
+/* ---- factors that do not change ---- */
+
+static int multiply_packed(const Product *p, const Packed *packed, DType dtype, Run *run)
+{
+    ProductRows rows = {.m = p->m, .n = p->n, .k = p->k, .a = p->a, .a_row = p->a_strides[0], .a_step = p->a_strides[1],
+                        .b = packed->rows, .b_row = packed->row_bytes, .out = p->out, .out_row = p->out_step, .is_padded = true};
+
+    if (packed->is_left) {
+        rows.m = 1;
+        rows.n = p->m;
+        rows.a = p->b;
+        rows.a_step = p->b_strides[0];
+    }
+    return multiply_pieces(math_product(dtype), rows, run);
+}
+
+/* The right factor as it is to be copied; of a vector's left factor, that factor turned round. */
+static Product describe_factor(const Array *factor, bool is_left)
+{
+    int rows = is_left ? 1 : 0;
+
+    return (Product){.k = factor->shape[rows], .n = factor->shape[1 - rows], .b = factor->data,
+                     .b_strides = {factor->strides[rows], factor->strides[1 - rows]}};
+}
+
+void dot_pack(Packed *packed, const Frame *frame, const Step *step, Run *run)
+{
+    const Array *a = frame->arrays[step->src[0]], *b = frame->arrays[step->src[1]], *factor = packed->is_left ? a : b;
+    const Product whole = describe(a, b), part = describe_factor(factor, packed->is_left);
+    const int64_t item_bytes = dtype_bytes(a->dtype), used = part.n * item_bytes;
+    int64_t n_bytes = (used + MATH_PRODUCT_PAD - 1) / MATH_PRODUCT_PAD * MATH_PRODUCT_PAD;
+    bool is_there = part.b_strides[1] == item_bytes && used >= MATH_PRODUCT_PAD;
+
+    packed->rows = NULL;
+    if (math_product(a->dtype) == NULL || is_there || part.n < 4 || part.k == 0 || !is_small(&whole, a->dtype)) {
+        return;
+    }
+    n_bytes += n_bytes % 512 == 0 ? MATH_PRODUCT_PAD : 0; /* rows that far apart share lines of the cache */
+    if (packed->memory == NULL || packed->memory->n_bytes < (size_t)(n_bytes * part.k + MATH_PRODUCT_PAD)) {
+        buffer_unref(packed->memory);
+        packed->memory = buffer_new((size_t)(n_bytes * part.k + MATH_PRODUCT_PAD));
+        run->counters->allocations++;
+        if (packed->memory == NULL) {
+            return;
+        }
+    }
+    packed->rows = packed->memory->data + (MATH_PRODUCT_PAD - (int64_t)((uintptr_t)packed->memory->data % MATH_PRODUCT_PAD));
+    packed->row_bytes = n_bytes;
+    copy_columns(&part, item_bytes, 0, part.k, 0, part.n, packed->rows, n_bytes);
+}
+
+/* ---- many steps ---- */
+
+/* All steps' factors that are not the same in each, as one matrix; false when they do not lie like one. */
+static bool join_rows(const Array *rows, int64_t stride, int64_t n, Array *all)
+{
+    *all = *rows;
+    all->ndim = 2;
+    all->shape[1] = rows->shape[rows->ndim - 1];
+    all->strides[1] = rows->strides[rows->ndim - 1];
+    all->shape[0] = rows->ndim == 2 ? n * rows->shape[0] : n;
+    all->strides[0] = rows->ndim == 2 && rows->shape[0] > 1 ? rows->strides[0] : stride;
+    return rows->ndim == 1 || rows->shape[0] * all->strides[0] == stride;
+}
+
+/* The factors of one product that is those of n steps, if there is one. A vector's left factor is turned round. */
+static bool join_steps(const Array *a, int64_t a_stride, const Array *b, int64_t b_stride, int64_t n, Array *left, Array *right)
+{
+    if (b_stride == 0) {
+        *right = *b;
+        return join_rows(a, a_stride, n, left);
+    }
+    if (a_stride != 0 || b->ndim != 1) {
+        return false;
+    }
+    *right = *a;
+    for (int i = 0; i < a->ndim; i++) {
+        right->shape[i] = a->shape[a->ndim - 1 - i];
+        right->strides[i] = a->strides[a->ndim - 1 - i];
+    }
+    return join_rows(b, b_stride, n, left);
+}
+
+int dot_steps(const Array *dst, const Array *a, int64_t a_stride, const Array *b, int64_t b_stride, int64_t n, Run *run)
+{
+    const int64_t out_bytes = array_size(dst) * dtype_bytes(dst->dtype);
+    Array left, right, out = *dst;
+    Product product = describe(a, b);
+    bool is_host = is_for_host(&product, dst->dtype, run);
+
+    if ((!is_host || run->host->batches_products) && join_steps(a, a_stride, b, b_stride, n, &left, &right)) {
+        product = describe(&left, &right);
+        product.out = dst->data;
+        product.out_step = product.n * dtype_bytes(dst->dtype);
+        if (!is_host) {
+            return multiply_own(&product, dst->dtype, run);
+        }
+        out.ndim = right.ndim;
+        out.shape[0] = product.m;
+        out.shape[1] = product.n;
+        array_set_contiguous_strides(&out);
+        return multiply_by_host(&out, &left, &right, run);
+    }
+    left = *a;
+    right = *b;
+    array_set_contiguous_strides(&out);
+    for (int64_t i = 0; i < n; i++) {
+        product = describe(&left, &right);
+        product.out = out.data;
+        product.out_step = product.n * dtype_bytes(dst->dtype);
+        if ((is_host ? multiply_by_host(&out, &left, &right, run) : multiply_own(&product, dst->dtype, run)) < 0) {
+            return -1;
+        }
+        left.data += a_stride;
+        right.data += b_stride;
+        out.data += out_bytes;
+    }
+    return 0;
+}
+
 int run_dot(Frame *frame, const Step *step, Run *run)
 {
     const Array *a = frame->arrays[step->src[0]], *b = frame->arrays[step->src[1]];
+    const Packed *packed = step->packed;
     Array view, *dst;
     int64_t shape[2];
     int ndim = 0;
-    Product product = {.m = 1, .n = 1, .k = a->shape[a->ndim - 1], .a = a->data, .b = b->data};
+    Product product = describe(a, b);
 
     if (product.k != b->shape[0]) {
         return refuse_shapes(a, b, run);
     }
     if (a->ndim == 2) {
-        shape[ndim++] = product.m = a->shape[0];
-        product.a_strides[0] = a->strides[0];
+        shape[ndim++] = product.m;
     }
     if (b->ndim == 2) {
-        shape[ndim++] = product.n = b->shape[1];
-        product.b_strides[1] = b->strides[1];
+        shape[ndim++] = product.n;
     }
-    product.a_strides[1] = a->strides[a->ndim - 1];
-    product.b_strides[0] = b->strides[0];
     dst = frame_result(frame, step->dst[0], shape, &view, run);
     if (dst == NULL) {
         return -1;
     }
     product.out = dst->data;
     product.out_step = product.n * dtype_bytes(dst->dtype);
-    if (run->host->product != NULL && !is_small(&product, dst->dtype)) {
-        return run->host->product(run->host->self, dst, a, b, run->status) < 0 ? -1 : run_check(run);
+    if (packed != NULL && packed->rows != NULL && product.m > 0) {
+        return multiply_packed(&product, packed, dst->dtype, run);
     }
-    return multiply_own(&product, dst->dtype, run);
+    return is_for_host(&product, dst->dtype, run) ? multiply_by_host(dst, a, b, run) : multiply_own(&product, dst->dtype, run);
 }

@@ -48,6 +48,14 @@ typedef enum StepCode {
     STEP_END /* after the last step of a list */
 } StepCode;
 
+/* A factor of products that is the same in each step of a loop, copied with the elements of a row side by side. */
+typedef struct Packed {
+    Buffer *memory; /* held; NULL before the first use */
+    char *rows;     /* NULL: not to be used */
+    int64_t row_bytes;
+    bool is_left;   /* the left factor of a vector: its columns are the rows here */
+} Packed;
+
 enum { STEP_MAX_CELLS = 5 };
 typedef struct Step {
     StepCode code;
@@ -62,6 +70,7 @@ typedef struct Step {
     char **fast_cells[3];
     const int32_t *dst, *src;
     const Instr *instr;
+    const Packed *packed;         /* of a DOT in the core of a block: a factor's copy, or NULL */
 } Step;
 
 typedef struct LoopFrame LoopFrame;
@@ -146,6 +155,10 @@ int run_cast(Frame *frame, const Step *step, Run *run);
 int run_reduce(Frame *frame, const Step *step, Run *run);
 int run_cumulate(Frame *frame, const Step *step, Run *run);
 int run_dot(Frame *frame, const Step *step, Run *run);
+/* The products of n steps: factors and products move by these strides from step to step, products by their length. */
+int dot_steps(const Array *dst, const Array *a, int64_t a_stride, const Array *b, int64_t b_stride, int64_t n, Run *run);
+/* Copies the factor of a step's product that does not change, unless that gains nothing or there is no memory. */
+void dot_pack(Packed *packed, const Frame *frame, const Step *step, Run *run);
 int run_transpose(Frame *frame, const Step *step, Run *run);
 int run_reshape(Frame *frame, const Step *step, Run *run);
 int run_shape(Frame *frame, const Step *step, Run *run);

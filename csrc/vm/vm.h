@@ -25,6 +25,7 @@ typedef struct VmHost {
     int (*product)(void *self, Array *dst, const Array *a, const Array *b, Status *status);       /* big matrix products */
     Dists dists, legacy;                                                                          /* of Generators, and of RandomStates */
     int64_t block_steps; /* the longest block of steps whose phases run one after the other; 0: step by step */
+    bool batches_products; /* products for `product` that no state enters are taken for all steps of a block at once */
 } VmHost;
 
 enum { DEFAULT_BLOCK_STEPS = 2048 };
