@@ -422,17 +422,46 @@ Buffer *frame_slot(Frame *frame, int32_t slot, size_t n_bytes, Status *status)
     return buffer;
 }
 
+static inline bool has_shape(const Array *array, const int64_t *shape)
+{
+    for (int i = 0; i < array->ndim; i++) {
+        if (array->shape[i] != shape[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether the array can be made at its row, and is. A shape that the row does not have takes the long way. */
 static bool take_row(const Frame *frame, int32_t value, const int64_t *shape)
 {
     const RowTarget *target = &frame->targets[value];
+    const Array *row = target->shape;
+    Array *array = frame->arrays[value];
 
-    if (target->row == NULL || memcmp(shape, target->shape->shape, (size_t)target->shape->ndim * sizeof(int64_t)) != 0) {
+    if (target->row == NULL || !has_shape(row, shape)) {
         return false;
     }
-    *frame->arrays[value] = *target->shape;
-    frame->arrays[value]->data = *target->row;
+    array->data = *target->row;
+    array->buffer = row->buffer;
+    array->ndim = row->ndim;
+    array->dtype = row->dtype;
+    for (int i = 0; i < row->ndim; i++) {
+        array->shape[i] = row->shape[i];
+        array->strides[i] = row->strides[i];
+    }
     return true;
+}
+
+/* Whether the array is what it was made as before, in storage of its own: the usual case in a loop. */
+static bool is_made(const Frame *frame, int32_t value, const int64_t *shape)
+{
+    const Value *row = &frame->program->values[value];
+    const Array *array = frame->arrays[value];
+    const Buffer *buffer = frame->storage[row->storage];
+
+    return buffer != NULL && array->buffer == buffer && array->ndim == row->ndim && array->dtype == (DType)row->dtype && has_shape(array, shape)
+        && array_is_contiguous(array) && buffer_is_exclusive(buffer) && buffer->n_bytes >= (size_t)(array_size(array) * dtype_bytes(array->dtype));
 }
 
 int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status *status)
@@ -443,6 +472,10 @@ int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status 
     size_t n_bytes;
 
     if (frame->targets != NULL && take_row(frame, value, shape)) {
+        return 0;
+    }
+    if (is_made(frame, value, shape)) {
+        array->data = array->buffer->data;
         return 0;
     }
     for (int i = 0; i < row->ndim; i++) {
