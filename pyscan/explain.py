@@ -8,16 +8,15 @@ Relies on: a compiled function's graph and counters. Relied on by: the package's
 """
 from __future__ import annotations
 
-import platform
 import sys
-from dataclasses import dataclass, field
 from typing import Any, Iterator
+
+from pyscan.records import FrozenRecord
 
 __all__ = ["explain", "Explanation", "Finding", "show_versions"]
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(FrozenRecord):
     """One random variable or recurrent output: `where` it stands (the loops around it, outermost first), whether it is
     `in_place`, and, if not, the `refusals`: what was proposed and the words with which it was refused."""
 
@@ -35,14 +34,13 @@ class Finding:
         return "\n".join(lines + [f"    refused: {text}" for text in self.refusals])
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(FrozenRecord):
     """What `explain` found. Its text lists the findings; `findings` has them as objects, `counters` what the last call did."""
 
     name: str
     passes: tuple[str, ...]
     findings: tuple[Finding, ...]
-    counters: dict[str, int] = field(default_factory=dict)
+    counters: dict[str, int] = dict  # type: ignore[assignment]
 
     @property
     def refused(self) -> tuple[Finding, ...]:
@@ -143,6 +141,8 @@ def show_versions(file: Any = None) -> None:
     >>> [line.split()[0] for line in text.getvalue().splitlines()][:3]
     ['pyscan', 'python', 'numpy']
     """
+    import platform
+
     import numpy
 
     from pyscan import _core
@@ -182,6 +182,7 @@ def _ways_to_draw() -> Iterator[tuple[str, str]]:
 
 
 def _processor() -> str:
+    import platform
     try:
         with open("/proc/cpuinfo") as file:
             models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]

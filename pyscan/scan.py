@@ -7,12 +7,12 @@ Relies on: scan_arguments, scan_step, scan_op, updates, sharedvalue, tensor. Rel
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from pyscan._core import Constant, SharedVariable, Variable
 from pyscan.config import config
 from pyscan.graph import clone_replace
+from pyscan.records import Record
 from pyscan.scan_arguments import (
     SequenceTap,
     State,
@@ -44,19 +44,18 @@ __all__ = ["foldl", "foldr", "map", "reduce", "scan", "scan_checkpoints", "until
 # The node
 
 
-@dataclass
-class _Loop:
+class _Loop(Record):
     """All that goes into the node, in the order of its lists."""
 
     sequences: list[SequenceTap]
     states: list[State]  # mit-sot, then sit-sot, then carried generators
     result: StepResult
     n_steps: Any
-    paths: list[int] = field(default_factory=list)  # positions of the outputs that are not fed back
-    hidden: list[SharedVariable] = field(default_factory=list)  # tensors with an update: sit-sots that the user does not see
-    carried: list[SharedVariable] = field(default_factory=list)  # generators with an update
-    fixed: list[Variable] = field(default_factory=list)  # non-sequences
-    repeated: list[Draw] = field(default_factory=list)  # random variables that give the same number in every step
+    paths: list[int] = list  # positions of the outputs that are not fed back
+    hidden: list[SharedVariable] = list  # tensors with an update: sit-sots that the user does not see
+    carried: list[SharedVariable] = list  # generators with an update
+    fixed: list[Variable] = list  # non-sequences
+    repeated: list[Draw] = list  # random variables that give the same number in every step
 
     @property
     def tensors(self):

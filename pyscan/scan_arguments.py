@@ -5,12 +5,12 @@ Relies on: tensor. Relied on by: scan, scan_step.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pyscan._core import Variable
+from pyscan.records import Record
 from pyscan.tensor.basic import AllocEmpty, NotScalarConstantError, as_tensor_variable, get_scalar_constant_value
 from pyscan.tensor.math import minimum
 from pyscan.tensor.random_types import RandomType, generator_given
@@ -111,8 +111,7 @@ def _time(tap: int) -> str:
     return f"[t{tap:+d}]" if tap else "[t]"
 
 
-@dataclass
-class SequenceTap:
+class SequenceTap(Record):
     """One tap of a sequence: `outer` goes to the node, `inner` to `fn`; `first` is the value of the first step."""
 
     outer: Any
@@ -138,8 +137,7 @@ def sequence_taps(value, taps, go_backwards):
         yield SequenceTap(outer, inner, first)
 
 
-@dataclass
-class State:
+class State(Record):
     """An output that is fed back. `buffer` goes to the node, `inner` (one for each tap) to `fn`; `first` are their values in
     the first step; the path starts at row `offset` of the node's output."""
 

@@ -13,7 +13,6 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from pyscan._core import Apply, SharedVariable, Variable, dists
@@ -21,6 +20,7 @@ from pyscan.errors import PyscanWarning
 from pyscan.formulas import pp
 from pyscan.graph import ancestors, io_toposort
 from pyscan.ifelse import IfElse
+from pyscan.records import Record
 from pyscan.scan_op import Scan
 from pyscan.tensor.random import AbstractRNGConstructor, RandomType, RandomVariable, random_generator_type
 
@@ -44,8 +44,7 @@ def next_number() -> int:
 # Tracing generators through one step
 
 
-@dataclass
-class Draw:
+class Draw(Record):
     """A random variable of a step: its node, and where its generator comes from (nothing: made in the step). `loop` is the
     inner loop that carries the generator, if one does."""
 

@@ -13,7 +13,6 @@ Relies on: _core, tensor types. Relied on by: scan, function, printing, and the 
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from types import SimpleNamespace
 
 from pyscan._core import (
@@ -31,6 +30,7 @@ from pyscan._core import (
     Variable,
 )
 from pyscan.graph import clone_replace, equal_computations, graph_inputs
+from pyscan.records import FrozenRecord
 from pyscan.tensor.basic import as_tensor_variable, cast
 from pyscan.tensor.random import RandomType
 from pyscan.tensor.type import TensorType
@@ -41,8 +41,7 @@ __all__ = ["Scan", "ScanInfo"]
 # What the lists hold
 
 
-@dataclass(frozen=True)
-class ScanInfo:
+class ScanInfo(FrozenRecord):
     """How many of each kind of input and output a loop has, and the taps of its states (Aesara's class of that name).
 
     >>> info = ScanInfo(1, (), (), ((-2, -1),), ((-1,),), 1, 0, 2, False)
@@ -60,11 +59,11 @@ class ScanInfo:
     n_non_seqs: int
     as_while: bool
 
-    def __post_init__(self):
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name.endswith("_slices"):
-                object.__setattr__(self, field.name, tuple(tuple(int(tap) for tap in taps) for taps in value))
+    def __init__(self, *values, **named):
+        super().__init__(*values, **named)
+        for name, value in self.__dict__.items():
+            if name.endswith("_slices"):
+                self.__dict__[name] = tuple(tuple(int(tap) for tap in taps) for taps in value)
 
     @property
     def n_mit_mot(self) -> int:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from pyscan._core import Constant, SharedVariable, Variable
 from pyscan.graph import clone, graph_inputs, io_toposort
+from pyscan.records import Record
 from pyscan.scan_arguments import as_list
 from pyscan.scan_op import check_state_result
 from pyscan.tensor.basic import as_tensor_variable
@@ -58,8 +58,7 @@ def _is_updates(value) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in value)
 
 
-@dataclass
-class StepResult:
+class StepResult(Record):
     outputs: list
     updates: dict
     condition: Variable | None = None
@@ -116,16 +115,15 @@ def _check_update(shared, value):
         )
 
 
-@dataclass
-class _SharedUse:
+class _SharedUse(Record):
     """The shared variables that a step reads or updates, in the order of a depth-first walk; and the updates of those that
     the loop carries, as `fn` wrote them and as copies for the loop."""
 
     stops: set
-    shared: list[SharedVariable] = field(default_factory=list)
-    updates: dict[SharedVariable, Variable] = field(default_factory=dict)
-    copies: dict[SharedVariable, Variable] = field(default_factory=dict)
-    _seen: set = field(default_factory=set)
+    shared: list[SharedVariable] = list
+    updates: dict[SharedVariable, Variable] = dict
+    copies: dict[SharedVariable, Variable] = dict
+    _seen: set = set
 
     def walk(self, roots, on_new: Callable[[SharedVariable], None]):
         pending = list(reversed(roots))

@@ -167,13 +167,11 @@ FunctionGraph *scan_body_new(PyObject *node, RewriteContext *context)
 
 PyObject *scan_info_replace(PyObject *info, PyObject *changes)
 {
-    PyObject *module = PyImport_ImportModule("dataclasses"), *replace = NULL, *arguments = NULL, *result = NULL;
-    if (module != NULL) replace = PyObject_GetAttrString(module, "replace");
-    if (replace != NULL) arguments = PyTuple_Pack(1, info);
+    PyObject *replace = PyObject_GetAttrString(info, "__replace__"), *arguments = NULL, *result = NULL;
+    if (replace != NULL) arguments = PyTuple_New(0);
     if (arguments != NULL) result = PyObject_Call(replace, arguments, changes);
     Py_XDECREF(arguments);
     Py_XDECREF(replace);
-    Py_XDECREF(module);
     return result;
 }
 

@@ -34,7 +34,7 @@ Py_ssize_t scan_outer_input_of_inner(const ScanLayout *layout, Py_ssize_t inner_
  * variable twice); its inputs are op.fgraph's. */
 FunctionGraph *scan_body_new(PyObject *node, RewriteContext *context);
 
-/* Owned: dataclasses.replace(info, **changes). */
+/* Owned: the info with these fields changed. */
 PyObject *scan_info_replace(PyObject *info, PyObject *changes);
 /* Owned: op.rebuild(info=, inner_inputs=, inner_outputs=). */
 PyObject *scan_op_rebuild(PyObject *op, PyObject *info, PyObject *inner_inputs, PyObject *inner_outputs);

@@ -1,13 +1,14 @@
 """Random variables: their Op, and the distributions. Also names what random_types, random_shapes and random_stream hold.
 
 The distributions come from the core's table (csrc/random/dists.def): names, parameters, defaults, dtypes and docs. What
-is written here by hand is what Aesara's functions do to their arguments before the node is made (`_CONVENTIONS`).
+is written here by hand is what Aesara's functions do to their arguments before the node is made (`_CONVENTIONS`). A
+distribution's class and function are made when somebody first asks for them by name.
 
 Relies on: _core, config, sharedvalue, tensor types and basic functions, random_types, random_shapes. Relied on by: scan, function.
 """
 from __future__ import annotations
 
-import inspect
+import sys
 from collections.abc import Sequence
 from functools import cache, partial
 
@@ -167,7 +168,7 @@ class RandomVariable(Op):
     def _check_dtypes(self, params):
         """TypeError, in NumPy's words, where a parameter would lose a part of its values on the way to the law's own dtype."""
         row = _ROWS.get(self.name) if self._is_native() else None
-        for param, kind, name in zip(params, row["kinds"] if row else "", _signature(row["params"]).parameters if row else ""):
+        for param, kind, name in zip(params, row["kinds"] if row else "", _parameters(row["params"]) if row else ()):
             if kind in "nb":
                 continue
             target = "int64" if kind == "l" and self.name not in ("integers", "randint") else "float64"
@@ -277,11 +278,11 @@ class RandomVariable(Op):
         elif size is None:
             size = np.broadcast_shapes(*batches)
         elif row["composed"]:
-            _check_size(size, batches, _signature(row["params"]).parameters)
+            _check_size(size, batches, _parameters(row["params"]))
         names = {"np": np, "rng": rng, "size": tuple(np.atleast_1d(size)), "single": _is_single(row["rounding"], params)}
         if row["rounding"]:
             params = [np.asarray(p, "float64") for p in params]
-        names |= zip(_signature(row["params"]).parameters, params)
+        names |= zip(_parameters(row["params"]), params)
         return eval(row["method"], names)  # an expression of our own table
 
     def perform(self, node, inputs, output_storage):
@@ -352,14 +353,16 @@ def _draw_by_positions(row, rng, params, size):
     array, *others = params
     names = {"np": np, "rng": rng, "size": () if size is None else tuple(np.atleast_1d(size))}
     count = array.item() if array.ndim == 0 else len(array)
-    positions = eval(row["method"], names | dict(zip(_signature(row["params"]).parameters, (count, *others))))
+    positions = eval(row["method"], names | dict(zip(_parameters(row["params"]), (count, *others))))
     return positions if array.ndim == 0 else array.take(positions, axis=0)
 
 
 @cache
-def _signature(params: str) -> inspect.Signature:
-    """The signature of a function with these parameters, written as in a `def`."""
-    return inspect.signature(eval(f"lambda {params}: None"))
+def _parameters(params: str) -> dict:
+    """Parameters that are written as in a `def`, with their defaults; `...` where there is none."""
+    made = eval(f"lambda {params}: None")
+    names, defaults = made.__code__.co_varnames, made.__defaults__ or ()
+    return dict(zip(names, (...,) * (len(names) - len(defaults)) + defaults))
 
 
 _ROWS = {row["name"]: row for row in _core.dists()}
@@ -423,31 +426,29 @@ _OTHER_NAMES = {
 }
 
 
-def _call_method(signature, convert):
-    """A `__call__` with that signature, whose arguments `convert` turns into the node's parameters."""
-    parameter = inspect.Parameter
-    size = [] if "size" in signature.parameters else [parameter("size", parameter.POSITIONAL_OR_KEYWORD, default=None)]
-    arguments = [*signature.parameters.values(), *size, parameter("kwargs", parameter.VAR_KEYWORD)]
-    given = inspect.Signature(arguments)
-
-    def __call__(self, *args, **kwargs):
-        bound = given.bind(*args, **kwargs)
-        bound.apply_defaults()
-        values = bound.arguments
-        size, options = values.pop("size"), values.pop("kwargs")
-        if self._has_population() and options.get("dtype") is not None:
-            raise TypeError(f"{self.name} takes no dtype: its draws have that of the array")
-        return RandomVariable.__call__(self, *(convert(**values) if convert else values.values()), size=size, **options)
-
-    __call__.__signature__ = inspect.Signature([parameter("self", parameter.POSITIONAL_ONLY), *arguments])
-    return __call__
+def _draw(self, params, size, options):
+    """What every distribution's `__call__` ends in."""
+    if self._has_population() and options.get("dtype") is not None:
+        raise TypeError(f"{self.name} takes no dtype: its draws have that of the array")
+    return RandomVariable.__call__(self, *params, size=size, **options)
 
 
-def _document_positions(name, row, signature):
+def _call_method(name, params, convert):
+    """A `__call__` with these parameters, size and others, which `convert` turns into the node's parameters."""
+    names = [param for param in _parameters(params) if param != "size"]
+    size = "" if "size" in _parameters(params) else ", size=None"
+    given = f"convert({', '.join(map('{0}={0}'.format, names))})" if convert else f"({', '.join(names)},)"
+    source = "\n" * (_draw.__code__.co_firstlineno - 1) + f"lambda self, /, {params}{size}, **kwargs: draw(self, {given}, size, kwargs)"
+    call = eval(compile(source, __file__, "eval"), {"draw": _draw, "convert": convert})  # in tracebacks, and where a user's line is looked for, it is of this file
+    call.__name__, call.__qualname__, call.__module__ = "__call__", name, __name__  # the latter name is the one that Python's TypeErrors give
+    return call
+
+
+def _document_positions(name, row, params):
     size = ", size=2" if row["takes_size"] else ""
     return f"""Draws: {row["doc"]}.
 
-    Called as ``{name}({', '.join(map(str, signature.parameters.values()))}, name=None, rng=None)``. Given an integer n, it stands for
+    Called as ``{name}({params}, name=None, rng=None)``. Given an integer n, it stands for
     the integers from 0 to n - 1. The draws have the dtype of the array; {
         "``size`` is their shape, one element without it" if row["takes_size"] else "a ``size`` is ignored"}. ``rng`` is a generator
     variable (None: a fresh generator, the same draws in each call). The positions drawn and the generator's states equal NumPy's
@@ -458,17 +459,17 @@ def _document_positions(name, row, signature):
     """
 
 
-def _document(name, row, signature):
+def _document(name, row, params):
     if row["kinds"][0] == "n":
-        return _document_positions(name, row, signature)
+        return _document_positions(name, row, params)
     example = eval(f"({row['regimes'].split(';')[0]},)")  # an expression of our own table
-    arguments = ", ".join(repr(value) for value, p in zip(example, signature.parameters.values()) if p.default in (p.empty, None))
+    arguments = ", ".join(repr(value) for value, default in zip(example, _parameters(params).values()) if default in (..., None))
     shape = (2, len(example[row["kinds"].index("v")]) if arguments else 1) if row["ndim_supp"] else (2,)
     owner = "variable (None: a fresh generator, the same draws in each call)" if row["owners"][0] else "of the class RandomState"
     given = "" if row["owners"][0] else ", rng=np.random.RandomState(3)"
     return f"""Draws: {row["doc"]}.
 
-    Called as ``{name}({', '.join(map(str, signature.parameters.values()))}, size=None, name=None, rng=None, dtype=None)``. The parameters broadcast{
+    Called as ``{name}({params}, size=None, name=None, rng=None, dtype=None)``. The parameters broadcast{
         ", vectors along their last axis" if "v" in row["kinds"] else ""}{" and matrices along their last two" if "m" in row["kinds"] else ""}; ``size`` is the shape of
     the draws, None for that of the parameters. The dtype is {row["dtype"]}. ``rng`` is a generator
     {owner}. Values and generator states equal NumPy's ``{row["method"]}``.
@@ -478,42 +479,46 @@ def _document(name, row, signature):
     """
 
 
+def _class_name(name):
+    return _CLASS_NAMES.get(name) or "".join(part.capitalize() for part in name.split("_")) + "RV"
+
+
 def _make_distribution(row):
-    """The Op class of one row, under the name that pickle finds it by, and its instance."""
+    """The Op class of one row, under the name that pickle finds it by."""
     name = row["name"]
     params, convert = _CONVENTIONS.get(name, (row["params"], None))
-    signature = _signature(params)
-    class_name = _CLASS_NAMES.get(name) or "".join(part.capitalize() for part in name.split("_")) + "RV"
     members = {
         "name": name, "ndim_supp": row["ndim_supp"], "ndims_params": row["ndims_params"], "dtype": row["dtype"],
         "support_param": row["ndims_params"].index(1) if row["ndim_supp"] else 0,
-        "__call__": _call_method(signature, convert), "__doc__": _document(name, row, signature), "__module__": __name__,
+        "__call__": _call_method(name, params, convert), "__doc__": _document(name, row, params), "__module__": __name__,
     }  # fmt: skip
-    return type(class_name, (RandomVariable,), members)
+    return type(_class_name(name), (RandomVariable,), members)
 
 
-def _define_distributions(namespace):
-    """Puts the class and the instance of each row into the namespace; returns the instances' names."""
-    for name, row in _ROWS.items():
-        cls = _make_distribution(row)
-        namespace[cls.__name__] = cls
-        namespace[name] = cls()
-    aliases = {
-        "random": lambda: namespace["uniform"],
-        "standard_normal": lambda: get_partial_wrapper(namespace["normal"], "standard_normal", loc=0.0, scale=1.0),
-        "standard_exponential": lambda: get_partial_wrapper(namespace["exponential"], "standard_exponential", scale=1.0),
-        "standard_cauchy": lambda: get_partial_wrapper(namespace["cauchy"], "standard_cauchy", loc=0.0, scale=1.0),
-        "standard_t": lambda: get_partial_wrapper(namespace["t"], "standard_t", loc=0.0, scale=1.0),
-        "betabinom": lambda: namespace["beta_binomial"],
-        "negative_binomial": lambda: namespace["nbinom"],
-        "standard_gamma": lambda: get_partial_wrapper(namespace["gamma"], "standard_gamma", rate=1.0),
-    }
-    for name, make in aliases.items():
-        namespace[name] = make()
-    return [*_ROWS, *aliases]
+# Other names of distributions, some with parameters that are given.
+_ALIASES = {
+    "random": ("uniform", {}), "standard_normal": ("normal", {"loc": 0.0, "scale": 1.0}), "standard_exponential": ("exponential", {"scale": 1.0}),
+    "standard_cauchy": ("cauchy", {"loc": 0.0, "scale": 1.0}), "standard_t": ("t", {"loc": 0.0, "scale": 1.0}),
+    "betabinom": ("beta_binomial", {}), "negative_binomial": ("nbinom", {}), "standard_gamma": ("gamma", {"rate": 1.0}),
+}  # fmt: skip
 
 
-_NAMES = _define_distributions(globals())
+def __getattr__(name):
+    """The distributions and their classes, which are made one by one: most programs draw from two or three of sixty."""
+    namespace = globals()
+    if name in _ALIASES:
+        of, given = _ALIASES[name]
+        of = getattr(sys.modules[__name__], of)
+        return namespace.setdefault(name, get_partial_wrapper(of, name, **given) if given else of)
+    rows = [_ROWS[name]] if name in _ROWS else [row for row in _ROWS.values() if name.endswith("RV") and name == _class_name(row["name"])]
+    if not rows:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = namespace.setdefault(_class_name(rows[0]["name"]), _make_distribution(rows[0]))  # of two threads, the first one's
+    return namespace.setdefault(name, made() if name in _ROWS else made)
+
+
+def __dir__():
+    return sorted({*globals(), *__all__, *map(_class_name, _ROWS)})
 
 
 __all__ = [
@@ -521,5 +526,5 @@ __all__ = [
     "RandomState", "RandomStateConstructor", "RandomStateSharedVariable", "RandomStateType", "RandomStream", "RandomType",
     "RandomTypeSharedVariable", "RandomTypeVariable", "RandomVariable", "ScipyRandomVariable", "broadcast_params", "broadcast_shapes",
     "default_rng", "default_supp_shape_from_params", "get_partial_wrapper", "normalize_size_param", "params_broadcast_shapes", "random_generator_type",
-    "random_state_type", "rng", "shared_rng", *_NAMES,
+    "random_state_type", "rng", "shared_rng", *_ROWS, *_ALIASES,
 ]  # fmt: skip
