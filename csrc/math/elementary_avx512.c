@@ -14,6 +14,7 @@
 #include "math/elementary_level.inc"
 
 #define ARITHMETIC_TABLE arithmetic_avx512
+#define REPEAT_TABLE repeat_avx512
 #include "math/arithmetic_level.inc"
 
 #ifdef __clang__

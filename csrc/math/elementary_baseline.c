@@ -5,4 +5,5 @@
 #include "math/elementary_level.inc"
 
 #define ARITHMETIC_TABLE arithmetic_baseline
+#define REPEAT_TABLE repeat_baseline
 #include "math/arithmetic_level.inc"

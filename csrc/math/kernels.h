@@ -5,6 +5,8 @@
 #ifndef PYSCAN_MATH_KERNELS_H
 #define PYSCAN_MATH_KERNELS_H
 
+#include <string.h>
+
 #include "math/level.h"
 #include "math/math.h"
 
@@ -143,6 +145,17 @@ typedef struct Complex128 { double re, im; } Complex128;
     {                                                                                                              \
         const char *pb = args[1];                                                                                  \
         char *po = args[2];                                                                                        \
+        if ((strides[1] == 0 || strides[1] == (int64_t)sizeof(IN)) && strides[2] == (int64_t)sizeof(IN) && n > 0) {\
+            const IN same = *(const IN *)(const void *)pb;                                                         \
+            if (strides[1] != 0) {                                                                                 \
+                memmove(po, pb, (size_t)n * sizeof(IN));                                                           \
+                return;                                                                                            \
+            }                                                                                                      \
+            for (int64_t i = 0; i < n; i++) {                                                                      \
+                ((IN *)(void *)po)[i] = same;                                                                      \
+            }                                                                                                      \
+            return;                                                                                                \
+        }                                                                                                          \
         for (int64_t i = 0; i < n; i++, pb += strides[1], po += strides[2]) {                                      \
             const IN b = *(const IN *)(const void *)pb;                                                            \
             *(OUT *)(void *)po = (EXPR);                                                                           \
@@ -159,7 +172,8 @@ extern const MapKernel kernels_float[N_SCALARS][N_DTYPES];
 extern const MapKernel kernels_complex[N_SCALARS][N_DTYPES];
 
 /* Those of elementary.def, and the arithmetic of adjacent reals: one table for each level of CPU. */
-#define LEVEL(NAME, name, doc) extern const MapKernel elementary_##name[N_SCALARS][N_DTYPES], arithmetic_##name[N_SCALARS][N_DTYPES];
+#define LEVEL(NAME, name, doc) extern const MapKernel elementary_##name[N_SCALARS][N_DTYPES], arithmetic_##name[N_SCALARS][N_DTYPES]; \
+    extern const RepeatKernel repeat_##name[N_SCALARS][N_DTYPES];
 #include "math/levels.def"
 #undef LEVEL
 

@@ -38,6 +38,16 @@ MapKernel math_kernel(int scalar, int compute)
     return NULL;
 }
 
+RepeatKernel math_repeat(int scalar, int compute)
+{
+    static const RepeatKernel (*const tables[])[N_DTYPES] = {
+#define LEVEL(NAME, name, doc) repeat_##name,
+#include "math/levels.def"
+#undef LEVEL
+    };
+    return tables[level_get()][scalar][compute];
+}
+
 #define DEFINE_FIND_ZERO(c_type)                                                                \
     static void find_zero_##c_type(int64_t n, char *const *args, const int64_t *strides)        \
     {                                                                                           \

@@ -19,6 +19,11 @@ typedef void (*MapKernel)(int64_t n, char *const *args, const int64_t *strides);
  * The output is of scalar_result(scalar, compute). */
 MapKernel math_kernel(int scalar, int compute);
 
+/* An operation of two inputs done over and over: the first input and what comes of it, `times` > 0 times, with the second,
+ * as its left or (is_second) right operand. The bits are those of the kernel called as often. NULL when there is none. */
+typedef void (*RepeatKernel)(int64_t n, int64_t times, bool is_second, char *const *args, const int64_t *strides);
+RepeatKernel math_repeat(int scalar, int compute);
+
 /* Copies elements of one type as another, as NumPy's astype does (on x86, where C leaves it open: a real that is NaN or
  * out of range becomes the integer type's bits of INT_MIN). Never NULL. */
 MapKernel math_cast(int from, int to);

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 
 enum {
-    TILE_BYTES = 1 << 14, /* all that a tile works on: half of a small first cache */
+    TILE_BYTES = 3 << 13, /* all that a tile works on, within a small first cache */
     TILE_MIN = 128,       /* elements: fewer cost more in calls than the cache saves */
     TILE_MAX = 2048,
     STAGGER_BYTES = 64    /* between rows of a tile, so that they don't all begin at the same place of a page */
@@ -55,6 +55,8 @@ typedef struct TileCall {
 struct Tiles {
     int32_t n_calls, n_places, n_moving, n_writers;
     TileCall *calls;
+    RepeatKernel repeat; /* of the one call, if its steps can be run at once where their rows are not kept; else NULL */
+    bool is_repeat_second; /* the carried operand is the call's second */
     Place *places;
     int32_t *moving;     /* places that a step moves */
     char **at;           /* by place: its elements in this tile and step */
@@ -213,6 +215,26 @@ static void find_moving(Tiles *tiles)
     }
 }
 
+/* A body of one operation on its last result and something fixed. */
+static void find_repeat(Tiles *tiles, const LoopFrame *loop_frame)
+{
+    const Step *step = loop_frame->body->each;
+    const TileCall *call = tiles->calls;
+    const Place *from[2];
+
+    if (tiles->n_calls != 1 || call->n_args != 3 || step->instr->opcode != I_MAP || step[1].code != STEP_END || tiles->n_writers != 1) {
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        from[i] = &tiles->places[call->args[i]];
+    }
+    tiles->is_repeat_second = from[1]->kind == PLACE_TAP;
+    if (from[tiles->is_repeat_second]->kind == PLACE_TAP && from[!tiles->is_repeat_second]->kind == PLACE_FIXED
+        && from[tiles->is_repeat_second]->first == loop_frame->writers[0].past - 1) {
+        tiles->repeat = math_repeat(step->instr->fn, step->instr->dtype);
+    }
+}
+
 static int32_t count_calls(const LoopFrame *loop_frame)
 {
     int32_t n = loop_frame->n_writers;
@@ -252,6 +274,7 @@ int tiles_new(Tiles **result, const LoopFrame *loop_frame)
     add_calls(tiles, loop_frame);
     drop_unused(tiles, body->n_values);
     find_moving(tiles);
+    find_repeat(tiles, loop_frame);
     return 0;
 }
 
@@ -701,12 +724,46 @@ static void copy_past(const LoopFrame *loop_frame, int64_t n)
     }
 }
 
+/* The steps whose rows are not kept, at once, or as many of them as an interrupt may wait for. Gives their number in *n_steps. */
+static int run_repeated(LoopFrame *loop_frame, int64_t n, int64_t *n_steps, Run *run)
+{
+    Tiles *tiles = loop_frame->tiles;
+    const TileCall *call = tiles->calls;
+    int carried = tiles->is_repeat_second ? 1 : 0;
+    int64_t n_all = loop_frame->n_steps - tiles->rows[0].n_kept, n_piece = 1 + 65536 / n;
+
+    *n_steps = 0;
+    while (tiles->repeat != NULL && *n_steps + 1 < n_all) {
+        int64_t times = n_all - *n_steps < n_piece ? n_all - *n_steps : n_piece;
+        char *args[3];
+        int64_t strides[3];
+
+        move_places(tiles, *n_steps);
+        args[0] = tiles->at[call->args[carried]];
+        strides[0] = tiles->inner[call->args[carried]];
+        args[1] = tiles->at[call->args[!carried]];
+        strides[1] = tiles->inner[call->args[!carried]];
+        move_places(tiles, *n_steps + times - 1);
+        args[2] = tiles->at[call->args[2]];
+        strides[2] = tiles->inner[call->args[2]];
+        tiles->repeat(n, times, tiles->is_repeat_second, args, strides);
+        *n_steps += times;
+        if (run_spend(run, times * n) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int run_tile(LoopFrame *loop_frame, int64_t n, Run *run)
 {
     Tiles *tiles = loop_frame->tiles;
-    int64_t cost = (n + 8) * tiles->n_calls;
+    int64_t cost = (n + 8) * tiles->n_calls, first;
 
-    for (int64_t step = 0; step < loop_frame->n_steps; step++) {
+    if (run_repeated(loop_frame, n, &first, run) < 0) {
+        return -1;
+    }
+    for (int64_t step = first; step < loop_frame->n_steps; step++) {
         move_places(tiles, step);
         for (const TileCall *call = tiles->calls, *end = call + tiles->n_calls; call < end; call++) {
             char *args[SWEEP_MAX_ARGS];

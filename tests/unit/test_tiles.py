@@ -245,3 +245,36 @@ def test_an_interrupt_leaves_states_as_they_were():
         fn()
     assert time.monotonic() - started < 30
     np.testing.assert_array_equal(state.get_value(), before)
+
+
+REPEATED = {
+    "product": lambda x, b: x * b, "product from the left": lambda x, b: b * x, "sum": lambda x, b: x + b, "difference": lambda x, b: x - b,
+    "difference from": lambda x, b: b - x, "quotient": lambda x, b: x / b, "quotient of": lambda x, b: b / x,
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n_steps, kept", [(2, 1), (3, 2), (4, 1), (9, 3), (500, 1)])
+def test_one_operation_over_and_over_gives_what_steps_give(name, dtype, n_steps, kept):
+    def build():
+        a, b = at.TensorType(dtype, (False,))("a"), at.TensorType(dtype, (False,))("b")
+        outputs, updates = scanned(REPEATED[name], n_steps, outputs_info=[a], non_sequences=[b])
+        return [a, b], [outputs[0][-kept:]], updates
+
+    b = numbers(2100, dtype, 0.97, 1.03)
+    a = numbers(2100, dtype, -2, 2)
+    a[5:9] = np.inf, -0.0, np.nan, 0
+    same(build, a, b)
+    same(build, a[:33], b[:99:3])
+    same(build, a[::-3], np.broadcast_to(b[:1], (700,)))
+
+
+def test_one_operation_with_a_number_and_on_an_older_row():
+    def build():
+        a, start = at.dvector("a"), at.dmatrix("start")
+        doubled, _ = scanned(lambda x: x * 0.75, 40, outputs_info=[a])
+        older, _ = scanned(lambda x: x - 0.5, 40, outputs_info=[{"initial": start, "taps": [-2]}])
+        return [a, start], [doubled[0][-1], older[0][-1], older[0][-3:]], {}
+
+    same(build, numbers(600), numbers(1200).reshape(2, 600))
