@@ -260,7 +260,7 @@ static int finish_program(Builder *builder, const Numbers *outputs)
 
     status_clear(&status);
     if (program_set_inputs(program, builder->inputs.n, builder->inputs.items, &status) < 0
-        || program_set_outputs(program, outputs->n, outputs->items, &status) < 0 || program_plan_storage(program, &status) < 0
+        || program_set_outputs(program, outputs->n, outputs->items, &status) < 0 || (program_spread_fills(program), program_plan_storage(program, &status)) < 0
         || program_check(program, &status) < 0)
         return build_raise(&status);
     return 0;

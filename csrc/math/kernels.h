@@ -48,6 +48,14 @@ typedef struct Complex128 { double re, im; } Complex128;
             }                                                                                                      \
             return;                                                                                                \
         }                                                                                                          \
+        if (strides[0] == 0 && strides[1] == (int64_t)sizeof(OUT) && n > 0) {                                      \
+            const IN a = *(const IN *)(const void *)pa;                                                            \
+            const OUT same = (EXPR);                                                                               \
+            FOR_ADJACENT(i, n) {                                                                                   \
+                ((OUT *)(void *)po)[i] = same;                                                                     \
+            }                                                                                                      \
+            return;                                                                                                \
+        }                                                                                                          \
         for (int64_t i = 0; i < n; i++, pa += strides[0], po += strides[1]) {                                      \
             const IN a = *(const IN *)(const void *)pa;                                                            \
             *(OUT *)(void *)po = (EXPR);                                                                           \

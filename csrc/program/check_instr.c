@@ -204,6 +204,13 @@ static int check_RESHAPE(const Check *check)
     return check_expect(check, same_dtype(dst_value(check, 0), src_value(check, 0)), "the dtypes must be equal");
 }
 
+static int check_SPREAD(const Check *check)
+{
+    return check_expect(check, same_dtype(src_value(check, 0), dst_value(check, 0)) && src_value(check, 0)->ndim <= src_value(check, 1)->ndim
+                        && dst_value(check, 0)->ndim == src_value(check, 1)->ndim && dst_value(check, 0)->ndim > 0,
+                        "the destination must have the first source's dtype and the second's rank");
+}
+
 static int check_SHAPE(const Check *check)
 {
     return check_expect(check, is_of(dst_value(check, 0), DTYPE_INT64, 1), "the destination must be an int64 vector");

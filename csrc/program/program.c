@@ -251,6 +251,7 @@ AliasRule instr_alias(const Instr *instr)
 {
     switch (instr->opcode) {
     case I_TRANSPOSE:
+    case I_SPREAD:
     case I_SLICE:
     case I_ALIAS:
     case I_CHECK_SHAPE:

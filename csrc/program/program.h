@@ -154,6 +154,10 @@ int32_t loop_src(const Loop *loop, int32_t i);
 int32_t loop_n_inner_out(const Loop *loop);
 int32_t loop_inner_out(const Loop *loop, int32_t i);
 
+/* Where an array is filled with one number and then only read, as by a loop's initial state, shows the number in the array's
+ * shape instead: no memory is written. Of the top level; call before the storage is planned. */
+void program_spread_fills(Program *program);
+
 /* Fills what follows from the instructions, in the program and in its loops' bodies: which values are views, which are
  * pinned because they leave the program or the body, and the storage of computed arrays, numbered by their lives so that
  * values whose lives do not meet share one. Call once at top level, after the last instruction, input and output. */

@@ -161,6 +161,7 @@ int dot_steps(const Array *dst, const Array *a, int64_t a_stride, const Array *b
 void dot_pack(Packed *packed, const Frame *frame, const Step *step, Run *run);
 int run_transpose(Frame *frame, const Step *step, Run *run);
 int run_reshape(Frame *frame, const Step *step, Run *run);
+int run_spread(Frame *frame, const Step *step, Run *run);
 int run_shape(Frame *frame, const Step *step, Run *run);
 int run_shape_at(Frame *frame, const Step *step, Run *run);
 int run_slice(Frame *frame, const Step *step, Run *run);

@@ -50,6 +50,26 @@ int run_transpose(Frame *frame, const Step *step, Run *run)
     return 0;
 }
 
+int run_spread(Frame *frame, const Step *step, Run *run)
+{
+    Array one_view, view;
+    const Array *one = frame_operand(frame, step->src[0], &one_view), *like = frame->arrays[step->src[1]];
+
+    if (array_size(one) != 1) {
+        return status_fail_text(run->status, STATUS_BAD_PROGRAM, "what is spread is not one element");
+    }
+    view.data = one->data;
+    view.buffer = one->buffer;
+    view.dtype = one->dtype;
+    view.ndim = like->ndim;
+    for (int i = 0; i < view.ndim; i++) {
+        view.shape[i] = like->shape[i];
+        view.strides[i] = 0;
+    }
+    frame_show(frame, step->dst[0], &view);
+    return 0;
+}
+
 /* Fills the one negative length of a new shape from the number of elements. */
 static int complete_shape(int64_t size, int ndim, int64_t *shape, Run *run)
 {

@@ -53,6 +53,8 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_transpose(frame, step, run);
     case I_RESHAPE:
         return run_reshape(frame, step, run);
+    case I_SPREAD:
+        return run_spread(frame, step, run);
     case I_SHAPE:
         return run_shape(frame, step, run);
     case I_SHAPE_AT:

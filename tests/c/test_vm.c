@@ -427,6 +427,13 @@ static void reshapes_view_where_strides_allow_and_copy_elsewhere(void)
     stop(&run);
 }
 
+static void one_element_is_spread_in_the_shape_of_an_array(void)
+{
+    Run run = start();
+    Program *p = run.program;
+    EXPECT_DOUBLES(run, instr(p, I_SPREAD, 0, F64, F64, 2, SOURCES(constant_double(p, 3), matrix(p, 1, 2, DOUBLES(1, 2))), NO_AUX), 2, SHAPE(1, 2), DOUBLES(3, 3));
+}
+
 static void shapes_are_read_as_values(void)
 {
     Run run = start();
@@ -718,6 +725,7 @@ const Test tests_vm[] = {
     TEST(large_products_go_to_the_host),
     TEST(transposes_move_add_and_drop_axes),
     TEST(reshapes_view_where_strides_allow_and_copy_elsewhere),
+    TEST(one_element_is_spread_in_the_shape_of_an_array),
     TEST(shapes_are_read_as_values),
     TEST(slices_follow_python),
     TEST(slices_index_from_both_ends_and_refuse_what_is_outside),

@@ -192,3 +192,38 @@ def test_a_type_that_programs_do_not_compute_with_is_refused():
     x = _core.Variable(HalfVector(), None)
     with pytest.raises(TypeError, match="programs do not compute with dtype 'float16'"):
         listing([x], [x])
+
+
+def test_an_array_of_one_number_that_is_only_read_takes_no_memory():
+    a = at.dmatrix("a")
+    last, _ = pyscan.scan(lambda p, a: p * a, outputs_info=[at.ones_like(a)], non_sequences=[a], n_steps=3)
+    fn = pyscan.function([a], [last[-1], at.zeros_like(a).astype("float32")])
+    x = np.arange(6.0).reshape(2, 3)
+    cubed, zeros = fn(x)
+    assert "spread" in fn._thunk.listing()
+    np.testing.assert_array_equal(cubed, x**3)
+    np.testing.assert_array_equal(zeros, np.zeros((2, 3), "float32"))
+
+
+@pytest.mark.parametrize("build", [
+    lambda a: at.ones_like(a),
+    lambda a: at.ones_like(a).T,
+    lambda a: at.ones_like(a).dimshuffle(1, "x", 0)[0],
+    lambda a: at.set_subtensor(at.ones_like(a)[0], 5.0),
+    lambda a: at.inc_subtensor(at.ones_like(a)[:, 1], a[:, 0]),
+    lambda a: at.ones_like(a).reshape((3, 2)),
+    lambda a: pyscan.scan(lambda x, y: x + y, sequences=[at.ones_like(a)], outputs_info=[a[0]])[0],
+    lambda a: at.ones_like(a) + a.sum(axis=0),
+], ids=["result", "turned", "view of a view", "set", "added to", "reshaped", "sequence", "operand"])
+def test_arrays_of_one_number_may_be_given_away_and_written_to(build):
+    a = at.dmatrix("a")
+    expression = build(a)
+    fn = pyscan.function([a], expression)
+    plain = pyscan.function([a], expression, mode="FAST_COMPILE")
+    x = np.arange(6.0).reshape(2, 3)
+    for _ in range(2):
+        value = fn(x)
+        np.testing.assert_array_equal(value, plain(x))
+        assert value.flags.writeable
+        value[...] = 7.0
+        assert np.all(value == 7.0)
