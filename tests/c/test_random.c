@@ -274,7 +274,7 @@ static void binomial_remembers_in_the_stream_and_gets_p_before_n(void)
     CHECK(rig.stream.binomial.words[0] == 2.0);
 }
 
-static int64_t draw_category(const double *p, int64_t n)
+static int64_t draw_one_category(const double *p, int64_t n)
 {
     Rig rig;
     int64_t out = -1;
@@ -294,13 +294,13 @@ static void a_category_is_the_first_whose_running_sum_is_not_below_the_uniform_n
 
     rig_set_up(&twin);
     u = rig_double(&twin.mix); /* the number that each draw below gets */
-    CHECK(draw_category((double[]){u, 1 - u}, 2) == 0);
-    CHECK(draw_category((double[]){u / 2, 1 - u / 2}, 2) == 1);
-    CHECK(draw_category((double[]){u / 4, u / 4, u / 4}, 3) == 3); /* beyond the last: not rejected, as NumPy has it */
-    CHECK(draw_category((double[]){u / 2, NAN, 1}, 3) == 1);
-    CHECK(draw_category(NULL, 0) == 0);
+    CHECK(draw_one_category((double[]){u, 1 - u}, 2) == 0);
+    CHECK(draw_one_category((double[]){u / 2, 1 - u / 2}, 2) == 1);
+    CHECK(draw_one_category((double[]){u / 4, u / 4, u / 4}, 3) == 3); /* beyond the last: not rejected, as NumPy has it */
+    CHECK(draw_one_category((double[]){u / 2, NAN, 1}, 3) == 1);
+    CHECK(draw_one_category(NULL, 0) == 0);
     /* Sums 2u, u/2, 2u, u/2: bisection looks at the third, goes left, looks at the second, stays right of it. */
-    CHECK(draw_category((double[]){2 * u, -1.5 * u, 1.5 * u, -1.5 * u}, 4) == 2);
+    CHECK(draw_one_category((double[]){2 * u, -1.5 * u, 1.5 * u, -1.5 * u}, 4) == 2);
 }
 
 static void categories_have_a_row_for_each_element_of_the_batch(void)
