@@ -4,12 +4,11 @@
  * more than OWN_PRODUCTS terms go to the host, if it takes them; where in memory the factors lie has no say in that, for the
  * host's sums differ in the last bits. With four rows and two columns of reals it takes OWN_REAL_PRODUCTS: measured, a call of
  * the host costs 1.4 us, and 32 by 64 by 64 terms take 6 us there and 7 here.
- * Relies on: frame.h, math/product.h. Relied on by: vm.c. */
+ * Relies on: frame.h. Relied on by: vm.c. */
 #include <stdalign.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "math/product.h"
 #include "vm/frame.h"
 
 enum { OWN_PRODUCTS = 32768, OWN_REAL_PRODUCTS = 262144 };
@@ -290,7 +289,8 @@ static bool is_for_host(const Product *product, DType dtype, const Run *run) { r
 
 /* ---- factors that do not change ---- */
 
-static int multiply_packed(const Product *p, const Packed *packed, DType dtype, Run *run)
+/* Of few terms: else nothing is packed. */
+static int multiply_packed(const Product *p, const Packed *packed, Run *run)
 {
     ProductRows rows = {.m = p->m, .n = p->n, .k = p->k, .a = p->a, .a_row = p->a_strides[0], .a_step = p->a_strides[1],
                         .b = packed->rows, .b_row = packed->row_bytes, .out = p->out, .out_row = p->out_step, .is_padded = true};
@@ -301,7 +301,8 @@ static int multiply_packed(const Product *p, const Packed *packed, DType dtype, 
         rows.a = p->b;
         rows.a_step = p->b_strides[0];
     }
-    return multiply_pieces(math_product(dtype), rows, run);
+    packed->kernel(&rows);
+    return spend_product(&rows, run);
 }
 
 /* The right factor as it is to be copied; of a vector's left factor, that factor turned round. */
@@ -322,7 +323,8 @@ void dot_pack(Packed *packed, const Frame *frame, const Step *step, Run *run)
     bool is_there = part.b_strides[1] == item_bytes && used >= MATH_PRODUCT_PAD;
 
     packed->rows = NULL;
-    if (math_product(a->dtype) == NULL || is_there || part.n < 4 || part.k == 0 || !is_small(&whole, a->dtype)) {
+    packed->kernel = math_product(a->dtype);
+    if (packed->kernel == NULL || is_there || part.n < 4 || part.k == 0 || !is_small(&whole, a->dtype)) {
         return;
     }
     n_bytes += n_bytes % 512 == 0 ? MATH_PRODUCT_PAD : 0; /* rows that far apart share lines of the cache */
@@ -433,7 +435,7 @@ int run_dot(Frame *frame, const Step *step, Run *run)
     product.out = dst->data;
     product.out_step = product.n * dtype_bytes(dst->dtype);
     if (packed != NULL && packed->rows != NULL && product.m > 0) {
-        return multiply_packed(&product, packed, dst->dtype, run);
+        return multiply_packed(&product, packed, run);
     }
     return is_for_host(&product, dst->dtype, run) ? multiply_by_host(dst, a, b, run) : multiply_own(&product, dst->dtype, run);
 }

@@ -6,6 +6,7 @@
 #define PYSCAN_VM_FRAME_H
 
 #include "math/math.h"
+#include "math/product.h"
 #include "random/fast.h"
 #include "vm/vm.h"
 
@@ -52,6 +53,7 @@ typedef enum StepCode {
 typedef struct Packed {
     Buffer *memory; /* held; NULL before the first use */
     char *rows;     /* NULL: not to be used */
+    ProductKernel kernel;
     int64_t row_bytes;
     bool is_left;   /* the left factor of a vector: its columns are the rows here */
 } Packed;

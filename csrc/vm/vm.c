@@ -212,7 +212,7 @@ int frame_run_one(Frame *frame, const Step *step, Run *run) { return run_pass(fr
 /* What a step ends with, where that is more than moves of rows. 1: it was the last step. */
 static int end_step(LoopFrame *loop_frame, Run *run)
 {
-    if (loop_write_others(loop_frame, run) < 0 || loop_hand_over(loop_frame, run) < 0) {
+    if (loop_write_others(loop_frame, run) < 0 || (loop_frame->has_carries && loop_hand_over(loop_frame, run) < 0)) {
         return -1;
     }
     return loop_frame->until != NULL && **loop_frame->until != 0;
