@@ -71,6 +71,8 @@ def settle(name: str) -> str:
     >>> settle("normal") in WAYS
     True
     """
+    if name == "multivariate_normal":
+        settle("normal")  # of which it is made
     return _settle(name, _core.draw_way, ("symbols", "library", "method"))
 
 
@@ -157,7 +159,8 @@ def _generator_draws_alike(name: str, way: str, regimes: list[Any], make: Any) -
         regimes = [params for params in regimes if _is_taken(name, _make_generator(way, make), params)]
     runs = [(*counts, params) for counts, params in zip([_MANY[way], *[_FEW[way]] * (len(regimes) - 1)], regimes)]
     if has_batches(_ROWS[name]):
-        runs.append((0, None, tuple(map(np.stack, zip(*regimes)))))
+        alike = [params for params in regimes if [param.shape for param in params] == [param.shape for param in regimes[0]]]
+        runs.append((0, None, tuple(map(np.stack, zip(*alike)))))
     for _, group in groupby(runs, lambda run: (run[1] is None, [param.ndim for param in run[2]])):  # a program has ranks of its own
         group = list(group)
         drawn = _core.try_draws(name, way, ours, [(n, _read_size(name, m), *params) for n, m, params in group])

@@ -204,6 +204,8 @@ void host_fill(VmHost *host, Call *call);
 /* Owned: the function that draws a distribution by the methods of a generator, made from its row of dists.def and kept; it
  * takes numpy, the generator, the shape of the batch and what the draw takes. */
 PyObject *calls_method(BindState *state, int dist);
+/* The `factor` of a VmHost (whose self is not used), with the GIL held. */
+int calls_find_factor(void *self, int64_t n, const double *cov, double *factor, bool *is_lasting, Status *status);
 
 /* ---- who draws (selfcheck.c, npyrandom.c) ---- */
 

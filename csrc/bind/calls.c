@@ -111,6 +111,48 @@ static int host_product(void *self, Array *dst, const Array *a, const Array *b, 
     return product == NULL ? fail_python(status) : 0;
 }
 
+/* Python's answer to a matrix of covariances: its factor, and whether that lasts. */
+static int take_factor(PyObject *answer, int64_t n, double *factor, bool *is_lasting)
+{
+    PyObject *found;
+    int lasts;
+
+    if (!PyArg_ParseTuple(answer, "O!p", &PyArray_Type, &found, &lasts)) return -1;
+    if (PyArray_TYPE((PyArrayObject *)found) != NPY_DOUBLE || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)found) || PyArray_SIZE((PyArrayObject *)found) != n * n) {
+        PyErr_SetString(PyExc_SystemError, "a factor is a contiguous matrix of doubles");
+        return -1;
+    }
+    memcpy(factor, PyArray_DATA((PyArrayObject *)found), (size_t)(n * n) * sizeof(double));
+    *is_lasting = lasts != 0;
+    return 0;
+}
+
+int calls_find_factor(void *self, int64_t n, const double *cov, double *factor, bool *is_lasting, Status *status)
+{
+    Array shown = {.dtype = DTYPE_FLOAT64, .ndim = 2, .data = (char *)(uintptr_t)cov, .shape = {n, n}, .strides = {n * (int64_t)sizeof(double), sizeof(double)}};
+    PyObject *module = PyImport_ImportModule("pyscan.tensor.random_normals"), *matrix = convert_copy(&shown), *answer = NULL;
+    int result = -1;
+
+    (void)self;
+    if (module != NULL && matrix != NULL) answer = PyObject_CallMethod(module, "find_factor", "O", matrix);
+    if (answer != NULL) result = take_factor(answer, n, factor, is_lasting);
+    Py_XDECREF(module);
+    Py_XDECREF(matrix);
+    Py_XDECREF(answer);
+    return result < 0 ? fail_python(status) : 0;
+}
+
+static int host_factor(void *self, int64_t n, const double *cov, double *factor, bool *is_lasting, Status *status)
+{
+    Call *call = self;
+    bool was_released = call_take_gil(call);
+    int result = calls_find_factor(NULL, n, cov, factor, is_lasting, status);
+
+    call->python_calls++;
+    call_give_gil(call, was_released);
+    return result;
+}
+
 /* ---- draws by method ---- */
 
 PyObject *calls_method(BindState *state, int dist)
@@ -563,6 +605,7 @@ void host_fill(VmHost *host, Call *call)
     host->drop_object = host_drop_object;
     host->hold_object = host_hold_object;
     host->product = host_product;
+    host->factor = host_factor;
     host->dists = call->state->dists;
     host->legacy = call->state->legacy;
 }

@@ -279,7 +279,7 @@ static PyObject *run_once(Trial *trial, Frame *frame, const VmHost *host, Stream
 /* Owned: a list with what each run drew. */
 static PyObject *run_all(Trial *trial, const Dists *dists, Stream *stream, PyObject *runs)
 {
-    VmHost host = {.dists = *dists, .legacy = *dists}; /* the stream is of either */
+    VmHost host = {.factor = calls_find_factor, .dists = *dists, .legacy = *dists}; /* the stream is of either */
     Frame *frame = NULL;
     PyObject *results = PyList_New(0), *drawn;
     int failed = results == NULL;

@@ -215,7 +215,7 @@ STEP_FROM_FORMULA(TRUNCEXPON)
 STEP_FROM_FORMULA(GENGAMMA)
 STEP_FROM_FORMULA(INVGAMMA)
 
-/* Rows that are not drawn element by element: by the generator's method (dists_have says so), by positions.c, as vectors. */
+/* Rows that are not drawn element by element: by the generator's method (dists_have says so), by positions.c or normals.c, as vectors. */
 #define NO_ELEMENT(NAME)                                                                                                     \
     static inline void one_step_##NAME(const DrawSource *source, const char *const *params, char *out)                           \
     {                                                                                                                        \
@@ -224,11 +224,13 @@ STEP_FROM_FORMULA(INVGAMMA)
 NO_ELEMENT(METHOD)
 NO_ELEMENT(POSITIONS)
 NO_ELEMENT(PERMUTATION)
+NO_ELEMENT(NORMALS)
 NO_ELEMENT(DIRICHLET)
 NO_ELEMENT(MULTINOMIAL)
 #define step_METHOD NULL
 #define step_POSITIONS NULL
 #define step_PERMUTATION NULL
+#define step_NORMALS NULL
 
 static const DrawStep steps[N_DISTS] = {
 #define DIST(NAME, name, source, kinds, ndim_supp, dtype, params, step, ...) step_##step,
@@ -452,10 +454,18 @@ void draw_category(const Dists *dists, Stream *stream, const Array *p, char *dst
     SPOIL(dists, DIST_CATEGORICAL, SPOIL_FILLED, stream, dst);
 }
 
+static int fill_somehow(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status)
+{
+    if (dist == DIST_MULTIVARIATE_NORMAL) {
+        return draw_normals(dists, stream, dst, params, poll, status);
+    }
+    return dist_has_batches(dist) ? fill(dists, dist, stream, dst, params, poll, status)
+                                  : draw_positions(dists, dist, stream, dst, params, poll, status);
+}
+
 int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status)
 {
-    int result = dist_has_batches(dist) ? fill(dists, dist, stream, dst, params, poll, status)
-                                        : draw_positions(dists, dist, stream, dst, params, poll, status);
+    int result = fill_somehow(dists, dist, stream, dst, params, poll, status);
 
     if (result == 0) {
         SPOIL(dists, dist, SPOIL_FILLED, stream, array_size(dst) == 0 ? NULL : dst->data);

@@ -13,10 +13,20 @@ enum { DRAW_MAX_PARAMS = 4 };
 /* Of draw_fill: nothing was drawn, the generator's own method must. */
 enum { DRAW_BY_METHOD = 1 };
 
-/* Asked every few thousand elements of long draws: non-zero stops them with STATUS_INTERRUPTED. `ask` may be NULL. */
+/* What a draw of vectors of normals remembers from one time to the next: a matrix of covariances and its factor. */
+typedef struct Factor Factor;
+void factor_free(Factor *factor); /* NULL is fine */
+bool factor_is_big(const Factor *factor);
+
+/* What draws ask of those who run them. `ask`, every few thousand elements of long draws: non-zero stops them with
+ * STATUS_INTERRUPTED; it may be NULL. `factor`: fills n by n doubles with the factor of a matrix of covariances, or refuses that
+ * matrix; *is_lasting becomes false if the same matrix must be asked for again. `factors` is where the draw keeps one, at first
+ * NULL, until factor_free. Without these two vectors of normals are drawn by the method. */
 typedef struct DrawPoll {
     int (*ask)(void *self);
+    int (*factor)(void *self, int64_t n, const double *cov, double *factor, bool *is_lasting, Status *status);
     void *self;
+    Factor **factors;
 } DrawPoll;
 
 /* One element, for a distribution whose parameters are all of kind 'd' or 'l' and here scalars: params holds their
@@ -33,7 +43,7 @@ int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n
 /* Fills dst, which has its shape, is contiguous, and is float64 or int64 as dist_result_kind says. params[i] are of the
  * kinds of the row, with strides of their own; their batch axes (all but the vectors' last) broadcast to dst's shape,
  * which the caller has checked. dists_have(dists, dist) must hold. 0, -1, or
- * (where the row has no batches) DRAW_BY_METHOD. */
+ * (where the row has no batches, and of vectors of normals) DRAW_BY_METHOD. */
 int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status);
 
 /* One categorical draw, into 8 bytes at dst, by the vector p of doubles: as draw_fill draws one. */

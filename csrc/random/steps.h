@@ -1,5 +1,5 @@
 /* What the functions that draw the elements of one distribution have in common. Relied on by: draw.c, formulas.c,
- * vectors.c, positions.c, fast.c. */
+ * vectors.c, normals.c, positions.c, fast.c. */
 #ifndef PYSCAN_RANDOM_STEPS_H
 #define PYSCAN_RANDOM_STEPS_H
 
@@ -27,6 +27,9 @@ int step_MULTINOMIAL(const DrawSource *source, const char *const *params, const 
 
 /* Whether all parameters of a multinomial are good, asked draw by draw of the shape to which their batches broadcast. */
 int vectors_check_outcomes(const Array *params, DrawPoll poll, Status *status);
+
+/* Vectors of normals, as draw_fill does it. */
+int draw_normals(const Dists *dists, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status);
 
 /* Positions for rows whose first parameter is of kind 'n', as draw_fill does it. */
 int draw_positions(const Dists *dists, int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Status *status);

@@ -11,18 +11,43 @@
 /* Asked in the middle of long draws: the clock decides whether the host is asked. */
 static int ask(void *self) { return run_check(self); }
 
-DrawPoll run_draw_poll(Run *run) { return (DrawPoll){.ask = ask, .self = run}; }
+static int ask_factor(void *self, int64_t n, const double *cov, double *factor, bool *is_lasting, Status *status)
+{
+    const VmHost *host = ((Run *)self)->host;
+
+    return host->factor(host->self, n, cov, factor, is_lasting, status);
+}
+
+DrawPoll run_draw_poll(Run *run) { return (DrawPoll){.ask = ask, .factor = run->host->factor == NULL ? NULL : ask_factor, .self = run}; }
 
 static int refuse_shapes(int ndim, const int64_t *shape, const Array *param, Run *run)
 {
     return status_fail_shapes(run->status, STATUS_DRAW_SHAPE, ndim, shape, param->ndim, param->shape);
 }
 
+/* The same for laws of vectors, whose batches NumPy's methods do not have: in the words of np.broadcast_to. */
+static int refuse_batch(const Array *asked, const Array *param, int batch, Status *status)
+{
+    Array wanted = *param; /* the size, and then the parameter's own axes */
+    int own = param->ndim - batch;
+
+    for (int axis = 0; axis < own; axis++) {
+        wanted.shape[asked->ndim + axis] = param->shape[batch + axis];
+    }
+    memcpy(wanted.shape, asked->shape, (size_t)asked->ndim * sizeof(*wanted.shape));
+    wanted.ndim = asked->ndim + own;
+    return status_fail_shapes(status, batch > asked->ndim ? STATUS_DRAW_BATCH_RANK : STATUS_DRAW_BATCH, wanted.ndim, wanted.shape, param->ndim, param->shape);
+}
+
 /* Refuses a size to which the batch of parameter i does not broadcast. Of what is composed of several draws no method of
  * NumPy would say so, and the message is Aesara's. */
 static int refuse_size(int dist, int i, const Array *asked, const Array *param, Status *status)
 {
-    bool is_own = dist_is_composed(dist) && dist_ndim_supp(dist) == 0;
+    bool is_own = dist_is_composed(dist);
+
+    if (dist_ndim_supp(dist) > 0) {
+        return refuse_batch(asked, param, dist_batch_ndim(dist, i, param->ndim), status);
+    }
 
     (void)status_fail_shapes(status, is_own ? STATUS_DRAW_SIZE : STATUS_DRAW_SHAPE, asked->ndim, asked->shape, param->ndim, param->shape);
     dist_param_name(dist, i, status->text, sizeof(status->text));
@@ -213,6 +238,7 @@ int run_draw(Frame *frame, const Step *step, Run *run)
     if (dst == NULL) {
         return -1;
     }
+    poll.factors = &frame->factors[step->dst[1]];
     bitgen = show_gauss(stream, &shown);
     result = draw_fill(dists, instr->fn, stream, dst, params, poll, run->status);
     stream->bitgen = bitgen;

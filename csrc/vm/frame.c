@@ -29,6 +29,7 @@ static int new_lists(Frame *frame, int32_t n_arrays, Status *status)
         || (frame->array_memory = new_items((size_t)n_arrays, sizeof(Array), status)) == NULL
         || (frame->pointers = new_items(n_values, sizeof(void *), status)) == NULL
         || (frame->scratch = new_items(n_values, sizeof(Stream *), status)) == NULL
+        || (frame->factors = new_items(n_values, sizeof(Factor *), status)) == NULL
         || (frame->storage = new_items((size_t)program->n_storage, sizeof(Buffer *), status)) == NULL
         || (frame->loops = new_items((size_t)program->n_loops, sizeof(LoopFrame *), status)) == NULL
         || (frame->steps = new_items(2 * n_instrs + 3, sizeof(Step), status)) == NULL) {
@@ -277,6 +278,9 @@ void frame_free(Frame *frame, const VmHost *host)
     for (int32_t i = 0; frame->scratch != NULL && i < frame->program->n_values; i++) {
         stream_free(frame->scratch[i]);
     }
+    for (int32_t i = 0; frame->factors != NULL && i < frame->program->n_values; i++) {
+        factor_free(frame->factors[i]);
+    }
     for (int32_t i = 0; frame->storage != NULL && i < frame->program->n_storage; i++) {
         buffer_unref(frame->storage[i]); /* empty ones, which a reset keeps */
     }
@@ -284,6 +288,7 @@ void frame_free(Frame *frame, const VmHost *host)
     mem_free(frame->loops);
     mem_free(frame->storage);
     mem_free(frame->targets);
+    mem_free(frame->factors);
     mem_free(frame->scratch);
     mem_free(frame->pointers);
     mem_free(frame->array_memory);
@@ -320,6 +325,10 @@ static void reset_pointers(Frame *frame, const VmHost *host)
         frame->pointers[i] = NULL;
         if (frame->scratch[i] != NULL) {
             frame->scratch[i]->host = NULL;
+        }
+        if (frame->factors[i] != NULL && factor_is_big(frame->factors[i])) {
+            factor_free(frame->factors[i]);
+            frame->factors[i] = NULL;
         }
     }
 }

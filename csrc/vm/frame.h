@@ -95,6 +95,7 @@ struct Frame {
     Array *array_memory;
     void **pointers;     /* Stream *, borrowed; or an object, of which the frame holds one holder */
     Stream **scratch;    /* owned, by the stream that a draw not in place makes; else NULL */
+    Factor **factors;    /* owned, by the array that a draw of vectors of normals makes; else NULL */
     /* The frame holds every buffer here; arrays over them borrow it, so that a buffer with one holder is nobody else's. */
     Buffer **storage;
     RowTarget *targets;  /* of a loop's body, by value number; else NULL */

@@ -23,6 +23,7 @@ typedef struct VmHost {
     void (*drop_object)(void *self, void *object);                                                /* gives up an object value */
     void *(*hold_object)(void *self, void *object);                                               /* one more holder */
     int (*product)(void *self, Array *dst, const Array *a, const Array *b, Status *status);       /* big matrix products */
+    int (*factor)(void *self, int64_t n, const double *cov, double *factor, bool *is_lasting, Status *status); /* of draw.h's DrawPoll */
     Dists dists, legacy;                                                                          /* of Generators, and of RandomStates */
     int64_t block_steps; /* the longest block of steps whose phases run one after the other; 0: step by step */
     bool batches_products; /* products for `product` that no state enters are taken for all steps of a block at once */

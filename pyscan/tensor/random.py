@@ -49,6 +49,7 @@ from pyscan.tensor.random_types import (
     shared_rng,
 )
 from pyscan.tensor.random_types import as_generator_variable as _as_generator_variable
+from pyscan.tensor.extra_ops import diag, eye
 from pyscan.tensor.math import maximum
 from pyscan.tensor.shape import shape_padleft
 from pyscan.tensor.type import TensorType
@@ -138,8 +139,8 @@ class RandomVariable(Op):
         self._check_dtypes(params)
         dtype = self._dtype(dtype, params)
         shape = self._static_shape(size, params)
-        if self.name == "categorical" and self._is_native():  # a scalar is a vector of one category, where the size says how many draws
-            params = tuple(shape_padleft(p) if p.type.ndim == 0 else p for p in params)
+        if self._is_native():
+            params = _RANKS.get(self.name, lambda *params: params)(*params)
         index = constant(ALL_DTYPES.index(dtype), dtype="int64")
         return Apply(self, (rng, size, index, *params), (rng.type(), TensorType(dtype, shape)()))
 
@@ -417,6 +418,20 @@ _CONVENTIONS = {
     "integers": ("low, high=None", _integers_params),
     "multivariate_normal": ("mean=None, cov=None", _multivariate_normal_params),
     "randint": ("low, high=None", _integers_params),
+}
+
+
+def _matrix_of(mean, cov):
+    """The mean, and the covariances as a matrix: a scalar stands for independent ones of one variance, a vector for the variances."""
+    if cov.type.ndim == 0:
+        cov = cov * eye(mean.shape[-1], dtype="float64")
+    return mean, diag(cov) if cov.type.ndim == 1 else cov
+
+
+# What stands for parameters of too low a rank, where there is a size. Without one these were refused before.
+_RANKS = {
+    "categorical": lambda p: (shape_padleft(p) if p.type.ndim == 0 else p,),  # a vector of one category
+    "multivariate_normal": _matrix_of,
 }
 # What the other class of generators has instead of draws that only one class has.
 _OTHER_NAMES = {

@@ -68,7 +68,9 @@ def ranks_of(params):
 
 
 def pick(random, pool, n):
-    """n tuples of the pool, as one array a parameter."""
+    """n tuples of the pool, of vectors of one length, as one array a parameter."""
+    shapes = [param.shape for param in pool[random.integers(len(pool))]]
+    pool = [params for params in pool if [param.shape for param in params] == shapes]
     return tuple(map(np.stack, zip(*(pool[i] for i in random.integers(len(pool), size=n)))))
 
 
