@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -138,14 +139,19 @@ def _settle_if_there(settle: Callable[[str], str], name: str) -> str | None:
     return settle(name)
 
 
+@cache
+def _regimes_to_try(name: str) -> list[tuple[np.ndarray, ...]]:
+    row = _ROWS[name]
+    regimes = read_regimes(row)
+    return [(*params, np.array(single)) for single in (0, 1) for params in regimes] if row["rounding"] else regimes
+
+
 def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
     """Whether draws by that way equal the method's in all regimes; None when there is no such way, or nothing to compare."""
     if not row["regimes"]:
         return None
     try:
-        regimes = read_regimes(row)
-        if row["rounding"]:
-            regimes = [(*params, np.array(single)) for single in (0, 1) for params in regimes]
+        regimes = _regimes_to_try(row["name"])
         with np.errstate(all="ignore"):
             same = [_generator_draws_alike(row["name"], way, regimes, make) for make in _BIT_GENERATORS[way]]
     except _REFUSALS:
@@ -187,8 +193,8 @@ def _read_size(name: str, m: int | None) -> Any:
 def _same_draws(name: str, twin: Any, n: int, m: int | None, params: Any, single: Any, filled: Any) -> bool:
     """Whether the method draws the same: n single ones and then m filled (None: as many as the parameters say)."""
     method, size = _core.draw_method(name), np.broadcast_shapes(*(param.shape[:1] for param in params)) if m is None else (m,)
-    same = all(_same_bits(one, method(np, twin, (), *params)) for one in single[:n])
-    return same and _same_bits(filled, method(np, twin, size, *params))
+    by_method = [method(np, twin, (), *params) for _ in range(n)]
+    return (not n or _same_bits(single, by_method)) and _same_bits(filled, method(np, twin, size, *params))
 
 
 # Single and filled draws, of the commonest parameters and of the others.

@@ -62,19 +62,38 @@ static bool read_word(const Reader *reader, uint64_t word, double *x)
     return state.n_words == 1;
 }
 
-/* The first whole number that is refused, by bisection; they are refused from one on. */
-static uint64_t find_limit(const Reader *reader, uint64_t index)
+static bool is_good(const Reader *reader, uint64_t index, uint64_t whole)
 {
-    uint64_t good = 0, refused = reader->n_wholes;
     double x;
 
-    if (!read_word(reader, reader->word(index, 0), &x)) {
+    return read_word(reader, reader->word(index, whole), &x);
+}
+
+/* The first whole number that is refused; they are refused from one on. Looked for in growing steps about the guess, which
+ * is better than 0, and then by bisection. */
+static uint64_t find_limit(const Reader *reader, uint64_t index, uint64_t guess)
+{
+    uint64_t good = 0, refused = reader->n_wholes;
+
+    if (!is_good(reader, index, 0)) {
         return 0;
+    }
+    for (uint64_t step = 1, at = guess; at > good && at < refused; step *= 2) {
+        if (is_good(reader, index, at)) {
+            good = at;
+            at += step;
+        } else {
+            refused = at;
+            at = at > step ? at - step : 0;
+        }
+        if (good > 0 && refused < reader->n_wholes) {
+            break;
+        }
     }
     while (refused - good > 1) {
         uint64_t middle = good + (refused - good) / 2;
 
-        if (read_word(reader, reader->word(index, middle), &x)) {
+        if (is_good(reader, index, middle)) {
             good = middle;
         } else {
             refused = middle;
@@ -102,14 +121,22 @@ static bool is_learned(const Reader *reader, const Layer *table)
     return n_good > 2048;
 }
 
+/* In a ziggurat a layer's numbers are good up to the end of the next narrower one, its neighbour: a guess at its limit. */
+static uint64_t guess_limit(const Reader *reader, const Layer *table, uint64_t index, double width)
+{
+    double guess = index > 0 && width > 0.0 ? table[index - 1].width / width * (double)reader->n_wholes : 0.0;
+
+    return guess > 0.0 && guess < (double)reader->n_wholes ? (uint64_t)guess : 0;
+}
+
 static bool learn_table(const Reader *reader, Layer *table)
 {
     for (uint64_t index = 0; index < 256; index++) {
-        table[index].limit = find_limit(reader, index);
-        table[index].width = 0.0;
-        if (table[index].limit > 1) {
-            (void)read_word(reader, reader->word(index, 1), &table[index].width);
-        }
+        double width = 0.0;
+        bool has_width = read_word(reader, reader->word(index, 1), &width);
+
+        table[index].limit = find_limit(reader, index, guess_limit(reader, table, index, width));
+        table[index].width = has_width && table[index].limit > 1 ? width : 0.0;
     }
     return is_learned(reader, table);
 }
