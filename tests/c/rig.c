@@ -95,6 +95,7 @@ static double rig_inverse(double a, double b, int skip_dispatch) { return a + b 
 #define RIG_PERMUTATION rig_interval
 #define RIG_DIRICHLET rig_d_d
 #define RIG_MULTINOMIAL rig_binomial
+#define RIG_NORMALS rig_standard
 
 void rig_set_up(Rig *rig)
 {

@@ -21,7 +21,7 @@ static Array array_of(const void *data, DType dtype, int ndim, const int64_t *sh
 
 static Array scalar_of(const double *value) { return array_of(value, DTYPE_FLOAT64, 0, NULL); }
 
-static const DrawPoll no_poll = {NULL, NULL};
+static const DrawPoll no_poll = {0};
 
 /* ---- the table ---- */
 
@@ -407,7 +407,7 @@ static void a_long_fill_asks_whether_to_stop_and_stops(void)
     Status status;
 
     rig_set_up(&rig);
-    CHECK(draw_fill(&rig.dists, DIST_NORMAL, &rig.stream, &dst, params, (DrawPoll){stop_at_third, &n_asked}, &status) == -1);
+    CHECK(draw_fill(&rig.dists, DIST_NORMAL, &rig.stream, &dst, params, (DrawPoll){.ask = stop_at_third, .self = &n_asked}, &status) == -1);
     CHECK(status.code == STATUS_INTERRUPTED && n_asked == 3 && rig.mix.n_words > 0 && rig.mix.n_words < N / 2);
     mem_free(out);
 }

@@ -298,7 +298,7 @@ def test_where_numpys_functions_are_not_found_at_all_every_distribution_is_drawn
             ways = selfcheck.ways()
         assert {ways[name] for name, _ in WITH_FUNCTIONS} <= {"library", "method"}
         for name in ROWS:
-            if HAS_SCIPY or not is_of_scipy(name):
+            if ROWS[name]["owners"][0] and (HAS_SCIPY or not is_of_scipy(name)):
                 check_draws(name)
     finally:
         for (name, i), address in addresses.items():
