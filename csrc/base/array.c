@@ -102,6 +102,16 @@ bool buffer_is_exclusive(const Buffer *buffer)
     return buffer->release == NULL && atomic_load_explicit(&buffer->refs, memory_order_acquire) == 1;
 }
 
+void buffer_keep_or_drop(Buffer **buffer, size_t *keep_bytes)
+{
+    if (*buffer != NULL && buffer_is_exclusive(*buffer) && (*buffer)->n_bytes <= *keep_bytes) {
+        *keep_bytes -= (*buffer)->n_bytes;
+        return;
+    }
+    buffer_unref(*buffer);
+    *buffer = NULL;
+}
+
 int64_t array_size(const Array *array)
 {
     int64_t n = 1;

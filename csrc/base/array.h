@@ -44,6 +44,8 @@ Buffer *buffer_ref(Buffer *buffer);
 void buffer_unref(Buffer *buffer);
 /* Whether the caller, a holder, is the only one and the memory is ours, so that it may be written anew. */
 bool buffer_is_exclusive(const Buffer *buffer);
+/* Keeps a buffer that nobody else holds for later use, if it is within the bytes that are left for that; else lets go of it. NULL stays. */
+void buffer_keep_or_drop(Buffer **buffer, size_t *keep_bytes);
 
 /* A strided view. `buffer` is a holder of the memory (owned by the Array) or NULL when the memory belongs to a
  * register, a constant or the row of a loop's buffer, which outlive the view. Strides are in bytes. */

@@ -319,26 +319,16 @@ void block_free(Block *block, const LoopFrame *loop_frame)
     mem_free(block);
 }
 
-static void keep_or_drop(Buffer **memory, size_t *keep_bytes)
-{
-    if (*memory != NULL && (*memory)->n_bytes <= *keep_bytes) {
-        *keep_bytes -= (*memory)->n_bytes;
-    } else {
-        buffer_unref(*memory);
-        *memory = NULL;
-    }
-}
-
 void block_reset(Block *block, const LoopFrame *loop_frame, size_t *keep_bytes)
 {
     for (int32_t i = 0; i < block->n_columns; i++) {
-        keep_or_drop(&block->columns[i].memory, keep_bytes);
+        buffer_keep_or_drop(&block->columns[i].memory, keep_bytes);
     }
     for (int32_t i = 0; block->gathered != NULL && i < loop_frame->loop->n_sequences; i++) {
-        keep_or_drop(&block->gathered[i], keep_bytes);
+        buffer_keep_or_drop(&block->gathered[i], keep_bytes);
     }
     for (int32_t i = 0; i < block->n_factors; i++) {
-        keep_or_drop(&block->factors[i].packed.memory, keep_bytes);
+        buffer_keep_or_drop(&block->factors[i].packed.memory, keep_bytes);
     }
 }
 

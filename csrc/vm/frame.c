@@ -338,17 +338,7 @@ void frame_reset_storage(Frame *frame, const VmHost *host, size_t *keep_bytes)
     reset_arrays(frame);
     reset_pointers(frame, host);
     for (int32_t i = 0; i < frame->program->n_storage; i++) {
-        Buffer *buffer = frame->storage[i];
-
-        if (buffer == NULL) {
-            continue;
-        }
-        if (buffer_is_exclusive(buffer) && buffer->n_bytes <= *keep_bytes) {
-            *keep_bytes -= buffer->n_bytes;
-            continue;
-        }
-        buffer_unref(buffer);
-        frame->storage[i] = NULL;
+        buffer_keep_or_drop(&frame->storage[i], keep_bytes);
     }
     for (int32_t i = 0; i < frame->program->n_loops; i++) {
         if (frame->loops[i] != NULL) {

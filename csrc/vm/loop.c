@@ -163,13 +163,7 @@ void loop_frame_reset(LoopFrame *loop_frame, const VmHost *host, size_t *keep_by
         }
     }
     for (int32_t i = 0; loop_frame->writers != NULL && i < loop_frame->n_writers; i++) {
-        Writer *writer = &loop_frame->writers[i];
-        if (writer->stage != NULL && writer->stage->n_bytes <= *keep_bytes) {
-            *keep_bytes -= writer->stage->n_bytes;
-        } else {
-            buffer_unref(writer->stage);
-            writer->stage = NULL;
-        }
+        buffer_keep_or_drop(&loop_frame->writers[i].stage, keep_bytes);
     }
 }
 

@@ -296,11 +296,8 @@ void tiles_free(Tiles *tiles)
 
 void tiles_reset(Tiles *tiles, size_t *keep_bytes)
 {
-    if (tiles != NULL && tiles->memory != NULL && tiles->memory->n_bytes <= *keep_bytes) {
-        *keep_bytes -= tiles->memory->n_bytes;
-    } else if (tiles != NULL) {
-        buffer_unref(tiles->memory);
-        tiles->memory = NULL;
+    if (tiles != NULL) {
+        buffer_keep_or_drop(&tiles->memory, keep_bytes);
     }
 }
 
