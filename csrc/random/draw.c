@@ -363,6 +363,16 @@ int draw_many(const Dists *dists, int dist, Stream *stream, char *dst, int64_t n
     return draw_same(dists, dist, stream, &source, at, dst, n);
 }
 
+static bool has_negative_along(const char *at, int64_t stride, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++) {
+        if (*(const double *)(const void *)(at + j * stride) < 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_negative(const Array *p)
 {
     const int skip = 0;
@@ -371,10 +381,8 @@ static bool has_negative(const Array *p)
 
     walk_init(&walk, p->ndim, p->shape, 1, p, &skip);
     while ((n = walk_piece(&walk, INT64_MAX)) > 0) {
-        for (int64_t j = 0; j < n; j++) {
-            if (*(const double *)(const void *)(walk.at[0] + j * walk_strides(&walk)[0]) < 0.0) {
-                return true;
-            }
+        if (has_negative_along(walk.at[0], walk_strides(&walk)[0], n)) {
+            return true;
         }
         walk_advance(&walk, n);
     }
@@ -446,9 +454,7 @@ void draw_category(const Dists *dists, Stream *stream, const Array *p, char *dst
     const char *const params[1] = {p->data};
     int64_t drawn;
 
-    for (int64_t i = 0; i < source.n_categories; i++) {
-        source.has_negative |= category_at(&source, p->data, i) < 0.0;
-    }
+    source.has_negative = has_negative_along(p->data, p->strides[0], p->shape[0]);
     drawn = element_CATEGORICAL(&source, params);
     memcpy(dst, &drawn, sizeof drawn);
     SPOIL(dists, DIST_CATEGORICAL, SPOIL_FILLED, stream, dst);

@@ -26,8 +26,9 @@ typedef union Register {
 } Register;
 
 /* An instruction with what can be found out before the first run. All codes but STEP_OTHER are fast forms of instructions
- * whose operands are all scalars, but for the arrays that ELEMENT, ROW and CATEGORY look into. The QUICK ones are single draws in place on a loop's own stream, by functions of the
- * shapes of dists.def: a draw is STEP_DRAW until the loop arms it for a call. */
+ * whose operands are all scalars, but for the arrays that ELEMENT, ROW and CATEGORY look into. The QUICK ones are single draws
+ * in place on a loop's own stream, by functions of the shapes of dists.def: a draw is STEP_DRAW until the loop arms it for a
+ * call. */
 typedef enum StepCode {
     STEP_MAP1,
     STEP_MAP2,
@@ -127,7 +128,7 @@ static inline int64_t frame_int64(const Frame *frame, int32_t value) { return *(
 
 /* vm.c. Steps once, in order. */
 int frame_run_steps(Frame *frame, const Step *steps, Run *run);
-/* One step, of a code for scalars. */
+/* One step. */
 int frame_run_one(Frame *frame, const Step *step, Run *run);
 
 /* sweep.c: one kernel over arrays that broadcast. */

@@ -339,15 +339,15 @@ static void add_in_memory(Maker *maker, const Step *step, int32_t i_step)
 {
     const Instr *instr = step->instr;
     int32_t made = step->dst[instr->n_dst - 1];
-    bool is_stored = maker->stores[made];
-    TapeSpot to = maker->spots[made] = place_result(maker, made, i_step, !is_map(step));
-    TapeFunction special = tape_memory(maker->body, step, is_stored);
-    TapeCell *cell = add_cell(maker, special != NULL ? special : is_map(step) ? tape_kernel(instr->n_src) : tape_step(step));
+    bool is_stored = maker->stores[made], has_kernel = is_map(step);
+    TapeSpot to = maker->spots[made] = place_result(maker, made, i_step, !has_kernel);
+    TapeFunction special = has_kernel ? tape_memory(maker->body, step, is_stored) : NULL;
+    TapeCell *cell = add_cell(maker, special != NULL ? special : has_kernel ? tape_kernel(instr->n_src) : tape_step(step));
 
     cell->step = step;
     cell->kernel = step->kernel;
     cell->at[TAPE_TO] = to.address;
-    for (int32_t i = 0; is_map(step) && i < instr->n_src; i++) {
+    for (int32_t i = 0; has_kernel && i < instr->n_src; i++) {
         set_operand(maker, &cell->at[TAPE_TO - instr->n_src + i], step->src[i]);
     }
     if (is_stored && special != NULL) {

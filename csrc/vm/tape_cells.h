@@ -45,9 +45,9 @@ TapeFunction tape_binary(int scalar, TapePlace a, TapePlace b, TapePlace to, boo
 TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored);
 TapeFunction tape_end(bool has_until);
 
-/* tape_memory.c: with all operands in memory. NULL when there is none. */
+/* tape_memory.c: with all operands in memory, of a step that has 1 to 3 of them and a kernel. NULL when there is none. */
 TapeFunction tape_memory(const Program *body, const Step *step, bool is_stored);
-/* By a kernel, of a step with 1 to 3 operands. */
+/* By the kernel of such a step. */
 TapeFunction tape_kernel(int n_operands);
 /* From B, an element of n_bytes, which may be in a column, to a place that may be in one. */
 TapeFunction tape_copy(int64_t n_bytes, bool is_from_column, bool is_to_column);

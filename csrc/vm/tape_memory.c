@@ -86,9 +86,6 @@ TapeFunction tape_memory(const Program *body, const Step *step, bool is_stored)
     int from = is_cast ? body->values[step->src[0]].dtype : step->instr->dtype;
     int to = is_cast ? body->values[step->dst[0]].dtype : 0;
 
-    if (step->code != STEP_MAP1 && step->code != STEP_MAP2 && step->code != STEP_MAP3) {
-        return NULL;
-    }
     for (size_t i = 0; i < sizeof memory_cells / sizeof memory_cells[0]; i++) {
         const MemoryCells *row = &memory_cells[i];
         if (row->opcode == step->instr->opcode && row->scalar == scalar && row->from == from && row->to == to) {

@@ -533,6 +533,14 @@ static void join_axes(Tiles *tiles, const Place *whole, int ndim)
     tiles->ndim = n == 0 ? 1 : n;
 }
 
+static void swap(int64_t *a, int64_t *b)
+{
+    int64_t kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
 /* The longest axis goes last, if the last is short. */
 static void move_longest_last(Tiles *tiles)
 {
@@ -545,13 +553,9 @@ static void move_longest_last(Tiles *tiles)
         return;
     }
     for (int32_t i = 0; i < tiles->n_places; i++) {
-        int64_t stride = tiles->places[i].strides[last];
-        tiles->places[i].strides[last] = tiles->places[i].strides[longest];
-        tiles->places[i].strides[longest] = stride;
+        swap(&tiles->places[i].strides[last], &tiles->places[i].strides[longest]);
     }
-    tiles->shape[longest] += tiles->shape[last];
-    tiles->shape[last] = tiles->shape[longest] - tiles->shape[last];
-    tiles->shape[longest] -= tiles->shape[last];
+    swap(&tiles->shape[last], &tiles->shape[longest]);
 }
 
 static bool has_own(const Place *place, int32_t number) { return place->kind == PLACE_MADE && place->root == number && place->writer < 0; }
@@ -706,8 +710,8 @@ static void copy_past(const LoopFrame *loop_frame, int64_t n)
         const TileRows *rows = &tiles->rows[i];
         int32_t number = tiles->n_places - tiles->n_writers + i;
         const Place *out = &tiles->places[number];
-        MapKernel copy = math_cast(loop_frame->loop->body->values[loop_frame->writers[i].inner_out].dtype,
-                                   loop_frame->loop->body->values[loop_frame->writers[i].inner_out].dtype);
+        int dtype = loop_frame->loop->body->values[loop_frame->writers[i].inner_out].dtype;
+        MapKernel copy = math_cast(dtype, dtype);
         int64_t stride = out->strides[tiles->ndim - 1];
 
         for (int64_t time = 0; rows->is_past_copied && time < rows->past; time++) {
