@@ -28,11 +28,21 @@ typedef struct Caller {
     bool trusts;     /* as the attribute trust_input: values are not looked at here */
 } Caller;
 
+/* Integers that do not fit are refused where that is explained. */
+static bool is_int64(PyObject *value)
+{
+    int overflow;
+
+    if (!PyLong_CheckExact(value)) return false;
+    (void)PyLong_AsLongLongAndOverflow(value, &overflow);
+    return overflow == 0;
+}
+
 static bool is_taken(const Slot *slot, PyObject *value)
 {
     if (PyArray_CheckExact(value)) return (PyObject *)PyArray_DESCR((PyArrayObject *)value) == slot->dtype && PyArray_NDIM((PyArrayObject *)value) == slot->ndim;
     if (slot->takes_float) return PyFloat_CheckExact(value) || Py_TYPE(value) == &PyDoubleArrType_Type;
-    return slot->takes_int && PyLong_CheckExact(value);
+    return slot->takes_int && is_int64(value);
 }
 
 static bool are_taken(const Caller *caller, PyObject *const *args)

@@ -475,9 +475,10 @@ def test_scalars_given_in_any_form_are_worth_the_same(value):
 def test_an_integer_goes_into_an_integer_scalar_only_where_it_fits():
     n = at.lscalar("n")
     f = pyscan.function([n], n + 1)
-    assert f(2**62) == 2**62 + 1 and f(True) == 2
-    with pytest.raises((TypeError, OverflowError)):
-        f(2**63)
+    assert f(2**62) == 2**62 + 1 and f(True) == 2 and f(-2**63) == 1 - 2**63
+    for value in (2**63, -2**63 - 1, 2**200):
+        with pytest.raises((TypeError, OverflowError), match="at index 0"):  # as of values that come by name
+            f(value)
     with pytest.raises(TypeError, match="at index 0"):
         f(1.5)
 
