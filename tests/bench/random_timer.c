@@ -103,11 +103,10 @@ EXPORT int timer_race(const Race *race, int64_t n, int rounds, double *least)
     for (size_t i = 0; shape != NULL && i < sizeof all_theirs / sizeof *all_theirs; i++) {
         theirs = strcmp(all_theirs[i].shape, shape) == 0 ? all_theirs[i].run : theirs;
     }
-    if (dist < 0 || theirs == NULL || out == NULL) {
+    if (dist < 0 || theirs == NULL || out == NULL || fast_find_kind(&stream.kind, race->bitgen, &layout, &status) < 0) {
         mem_free(out);
         return -1;
     }
-    stream.kind = fast_find_kind(race->bitgen, &layout);
     dists.functions[dist][0] = race->ours;
     for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
         bool is_integer = i < dist_n_params(dist) && dist_param_kind(dist, i) == 'l';
