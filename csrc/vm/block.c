@@ -339,7 +339,7 @@ static bool can_draw_ahead(const LoopFrame *loop_frame, const Step *step, const 
 {
     const Stream *stream = loop_frame->body->pointers[step->src[0]];
 
-    return dist_has_batches(step->instr->fn) && !stream->by_method && stream->layout != NULL && dists_have_for(&host->dists, stream, step->instr->fn);
+    return dist_has_batches(step->instr->fn) && stream->layout != NULL && draws_find(host, stream, step->instr->fn) != NULL;
 }
 
 /* A value with a column that the core must bring to a state's rows: by moves, unless it computes it there. */

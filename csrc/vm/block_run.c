@@ -308,7 +308,7 @@ static int draw_rows_at_once(LoopFrame *loop_frame, const Step *step, int64_t fi
     dst.shape[0] = n;
     dst.data = to->at + first * to->stride;
     array_set_contiguous_strides(&dst);
-    return draw_fill(&run->host->dists, step->instr->fn, stream, &dst, params, run_draw_poll(run), run->status);
+    return draws_fill(step->instr->fn, stream, &dst, params, run_draw_poll(run), run);
 }
 
 static int draw_rows(LoopFrame *loop_frame, const Step *step, int64_t first, int64_t n, Run *run)

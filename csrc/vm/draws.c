@@ -173,8 +173,7 @@ static int draw_by_host(Frame *frame, const Step *step, Stream *stream, Run *run
     return host->draw(host->self, frame, step->instr, stream, run->status) < 0 ? -1 : run_check(run);
 }
 
-/* What draws natively on this stream; NULL: its generator's methods do. */
-static const Dists *find_dists(const VmHost *host, const Stream *stream, int dist)
+const Dists *draws_find(const VmHost *host, const Stream *stream, int dist)
 {
     const Dists *dists = stream->gauss != NULL ? &host->legacy : &host->dists;
 
@@ -205,24 +204,30 @@ static BitGen *show_gauss(Stream *stream, LegacyGen *shown)
     return bitgen;
 }
 
+int draws_fill(int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Run *run)
+{
+    LegacyGen shown;
+    BitGen *bitgen = show_gauss(stream, &shown);
+    int result = draw_fill(draws_find(run->host, stream, dist), dist, stream, dst, params, poll, run->status);
+
+    stream->bitgen = bitgen;
+    return result;
+}
+
 int run_draw(Frame *frame, const Step *step, Run *run)
 {
     const Instr *instr = step->instr;
-    const Dists *dists;
     const int32_t *src = step->src + (instr_aux(frame->program, instr)[0] != 0 ? 2 : 1);
     int n_params = dist_n_params(instr->fn), result;
     Array params[DRAW_MAX_PARAMS], view, *dst;
     int64_t shape[ARRAY_MAX_NDIM];
     DrawPoll poll = run_draw_poll(run);
     Stream *stream = choose_stream(frame, step, run);
-    LegacyGen shown;
-    BitGen *bitgen;
 
     if (stream == NULL) {
         return -1;
     }
-    dists = find_dists(run->host, stream, instr->fn);
-    if (dists == NULL) {
+    if (draws_find(run->host, stream, instr->fn) == NULL) {
         return draw_by_host(frame, step, stream, run);
     }
     for (int i = 0; i < n_params; i++) {
@@ -239,9 +244,7 @@ int run_draw(Frame *frame, const Step *step, Run *run)
         return -1;
     }
     poll.factors = &frame->factors[step->dst[1]];
-    bitgen = show_gauss(stream, &shown);
-    result = draw_fill(dists, instr->fn, stream, dst, params, poll, run->status);
-    stream->bitgen = bitgen;
+    result = draws_fill(instr->fn, stream, dst, params, poll, run);
     if (result == DRAW_BY_METHOD) {
         return draw_by_host(frame, step, stream, run);
     }
@@ -254,7 +257,7 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
     int dist = step->instr->fn, result;
     int32_t n_params = step->instr->n_src - 1;
     Stream *stream = frame->pointers[step->src[0]];
-    const Dists *dists = find_dists(run->host, stream, dist);
+    const Dists *dists = draws_find(run->host, stream, dist);
     LegacyGen shown;
     BitGen *bitgen;
 
@@ -278,7 +281,7 @@ int run_draw_category(Frame *frame, const Step *step, Run *run)
 {
     Stream *stream = frame->pointers[step->src[0]];
 
-    if (stream->gauss != NULL || find_dists(run->host, stream, step->instr->fn) == NULL) {
+    if (stream->gauss != NULL || draws_find(run->host, stream, step->instr->fn) == NULL) {
         return run_draw(frame, step, run);
     }
     frame->pointers[step->dst[0]] = stream;

@@ -190,6 +190,10 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run);
 int run_draw_category(Frame *frame, const Step *step, Run *run);
 /* For long draws. */
 DrawPoll run_draw_poll(Run *run);
+/* What draws natively on that stream, of a Generator or of a RandomState; NULL: its generator's methods do. */
+const Dists *draws_find(const VmHost *host, const Stream *stream, int dist);
+/* draw_fill by these, which there must be. */
+int draws_fill(int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Run *run);
 /* Lets a draw that has a QUICK code draw from that stream without asking further, if its function can be called at all. */
 void arm_draw(Step *step, Stream *stream, const VmHost *host);
 int run_loop(Frame *frame, const Step *step, Run *run);

@@ -22,7 +22,11 @@ def outcome(build, block_steps, n_steps=N):
     except Exception as error:
         cause = root_cause(error)
         values = [type(cause).__name__, str(cause)]
-    return values, [str(rng.get_value().bit_generator.state) for rng, _ in srng.state_updates], fn.counters
+    return values, [text_of_state(rng.get_value()) for rng, _ in srng.state_updates], fn.counters
+
+
+def text_of_state(generator):
+    return str(generator.get_state(legacy=False) if isinstance(generator, np.random.RandomState) else generator.bit_generator.state)
 
 
 def scanned(fn, n_steps, **options):
@@ -426,6 +430,55 @@ def test_every_bit_generator_is_put_back_where_the_loop_ended(bit_generator):
         return [], outputs, updates, []
 
     assert_same(outcome(build, 0), outcome(build, 256))
+
+
+def random_states(srng, n, bits=np.random.MT19937):
+    """Two RandomStates: one with draws of two kinds in turn, one whose every draw takes half a pair of Gaussians."""
+    r, s = (pyscan.shared(np.random.RandomState(bits(k))) for k in (1, 2))
+    srng.state_updates.extend([(r, r), (s, s)])
+
+    def step(x):
+        a = at.random.normal(rng=r)
+        b = at.random.binomial(20, 0.3, rng=a.owner.outputs[0])
+        c = at.random.lognormal(0.0, 0.5, rng=s)
+        return [0.5 * x + a * c, b], {r: b.owner.outputs[0], s: c.owner.outputs[0]}
+    return step, scanned(step, n, outputs_info=[np.float64(0.0), None])
+
+
+@pytest.mark.parametrize("block_steps", LENGTHS)
+@pytest.mark.parametrize("bits", [np.random.MT19937, np.random.PCG64])
+@pytest.mark.parametrize("stop", [None, 2.0, 25.0])
+def test_draws_of_randomstates_are_made_ahead_and_put_back(block_steps, bits, stop):
+    def build(srng, n):
+        step, (outputs, updates) = random_states(srng, n, bits)
+        if stop is not None:
+            outputs, updates = scanned(lambda x: (*step(x), until(x > stop)), n, outputs_info=[np.float64(0.0), None])
+        return [], outputs, updates, []
+    outcome(build, 0)  # the first draws of a distribution are compared, and step by step in any case
+    want, got = outcome(build, 0), outcome(build, block_steps)
+    assert_same(want, got)
+    assert got[2]["block_steps"] > 0 and want[2]["block_steps"] == got[2]["python_calls"] == 0
+
+
+@pytest.mark.parametrize("where", [0, 9, 24, 399])
+@pytest.mark.parametrize("scale", [-1.0, np.nan])
+def test_a_randomstate_meets_what_it_refuses_and_what_it_alone_takes_at_its_step(where, scale):
+    def build(srng, n):
+        scales, rng = at.dvector("scales"), pyscan.shared(np.random.RandomState(3))
+        srng.state_updates.append((rng, rng))
+
+        def step(scale):
+            a = at.random.normal(rng=rng)
+            b = at.random.normal(a, scale, rng=a.owner.outputs[0])
+            return [a, b], {rng: b.owner.outputs[0]}
+        outputs, updates = scanned(step, n, sequences=[scales])
+        values = np.ones(n)
+        values[where] = scale
+        return [scales], outputs, updates, [values]
+    want = outcome(build, 0, 400)
+    assert isinstance(want[0][0], str) == (scale == -1.0)
+    for block_steps in LENGTHS:
+        assert_same(want, outcome(build, block_steps, 400))
 
 
 def test_a_generator_of_a_subclass_is_drawn_step_by_step_through_its_methods():
