@@ -97,6 +97,11 @@ bool tape_can_run(const LoopFrame *loop_frame, const LoopPhases *phases, const S
             return false;
         }
     }
+    for (int32_t i = 0; i < loop->n_paths; i++) {
+        if (body->values[loop->paths[i].inner_out].value_class != VALUE_SCALAR && !is_made_ahead(body, phases, loop->paths[i].inner_out)) {
+            return false; /* a row that the core looks at is no column */
+        }
+    }
     return true;
 }
 

@@ -315,6 +315,12 @@ def chain_of_categories(srng, n):
     return [P, mu, z0], outputs, updates, [np.array([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0.2, -0.2, 1.0]])[:, ::1], np.arange(6.0)[::-2], 1]
 
 
+def rows_that_are_kept(srng, n):
+    P = at.as_tensor_variable(np.array([[0.9, 0.1, 0.0], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]))
+    outputs, updates = scanned(lambda z: (srng.categorical(P[z]), P[z], srng.normal()), n, outputs_info=[np.int64(0), None, None])
+    return [], outputs, updates, []
+
+
 def infections(srng, n):
     s0, i0 = at.lscalar("s0"), at.lscalar("i0")
 
@@ -345,7 +351,8 @@ LOOPS = [only_draws, draws_and_arithmetic, autoregression, last_value_only, obse
          sequences, drawn_parameters, parameters_of_the_state, one_stream_many_draws, one_stream_that_depends_on_itself, two_streams_in_turn,
          vectors, last_vectors, states_that_are_draws, until_in_the_state, until_of_last_values, until_drawn, nested, float32, float32_taps_after,
          booleans_and_complex, many_terms, short_path, states_that_change_places, states_of_one_value, more_values_than_registers, sums_of_many, old_rows,
-         many_old_rows, until_a_state_of_bool, integer_states, backwards_and_strided, chain_of_categories, infections, chosen_states, elements_of_integers]
+         many_old_rows, until_a_state_of_bool, integer_states, backwards_and_strided, chain_of_categories,
+         rows_that_are_kept, infections, chosen_states, elements_of_integers]
 # Of them, those in which nothing can be moved in time.
 UNSPLIT = set()
 
