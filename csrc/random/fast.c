@@ -1,13 +1,13 @@
 /* Learning what fast paths need, single draws by them, and whether there is one.
  *
- * Relies on: fast_words.h, pcg64.h, fast.def, fast_kind.inc. Relied on by: draw.c, vm, bind. */
+ * Relies on: fast_words.h, words.h, fast.def, fast_kind.inc. Relied on by: draw.c, vm, bind. */
 #include "random/fast.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "random/fast_words.h"
-#include "random/pcg64.h"
+#include "random/words.h"
 
 /* ---- reading a ziggurat ---- */
 
@@ -195,24 +195,65 @@ void fast_learn(Fast *fast, void *normal, void *exponential)
         }                                                                                   \
     }
 
-#ifdef RANDOM_HAS_PCG64
+#ifdef RANDOM_HAS_INLINED
+
+#define STATE PcgHead
 
 #define KIND(name) of_pcg64_##name
-#define MULTIPLIER MULTIPLIER_pcg64
-#define WORD(state, increment) pcg64_word(pcg64_lane(state, increment))
+#define PEEK(head) pcg64_word(pcg64_lane(pcg_read_state(head), pcg_read_increment(head)))
+#define STEP(head) pcg_write_state(head, pcg_read_state(head) * MULTIPLIER_pcg64 + pcg_read_increment(head))
 #include "random/fast_kind.inc"
 #undef KIND
-#undef MULTIPLIER
-#undef WORD
+#undef PEEK
+#undef STEP
 
 #define KIND(name) of_pcg64dxsm_##name
-#define MULTIPLIER MULTIPLIER_pcg64dxsm
-#define WORD(state, increment) pcg64dxsm_word(pcg64dxsm_lane(state, increment))
+#define PEEK(head) pcg64dxsm_word(pcg64dxsm_lane(pcg_read_state(head), pcg_read_increment(head)))
+#define STEP(head) pcg_write_state(head, pcg_read_state(head) * MULTIPLIER_pcg64dxsm + pcg_read_increment(head))
 #include "random/fast_kind.inc"
+#undef KIND
+#undef PEEK
+#undef STEP
+#undef STATE
+
+#define STATE Sfc64
+#define KIND(name) of_sfc64_##name
+#define PEEK(state) sfc64_word(state)
+#define STEP(state) sfc64_step(state)
+#include "random/fast_kind.inc"
+
+/* A Mersenne twister has no single draws of its own; its words are drawn many at once, here over several keys. */
+static bool of_mt19937_draws_alike(BitGen *called, void *own_state)
+{
+    enum { N = 250 };
+    Mt19937 *state = own_state;
+    uint64_t words[N];
+    double x;
+
+    for (int round = 0; round < 4; round++) {
+        words_draw(STREAM_MT19937, state, words, N);
+        for (int i = 0; i < N; i++) {
+            if (called->next_uint64(called->state) != words[i]) {
+                return false;
+            }
+        }
+        if (called->next_uint32(called->state) != mt19937_half(state)) {
+            return false;
+        }
+        words_draw_doubles(STREAM_MT19937, state, words, N);
+        for (int i = 0; i < N; i++) {
+            (void)make_DOUBLE(NULL, words[i], &x);
+            if (called->next_double(called->state) != x) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
 
 /* ---- kinds ---- */
 
-/* Whether the words begin with a head that points to the 128-bit numbers among them. */
+/* Whether words laid out so may be a PCG64's: they begin with a head that points to the 128-bit numbers among them. */
 static bool has_head(const char *words, const StreamLayout *layout)
 {
     PcgHead head;
@@ -226,23 +267,35 @@ static bool has_head(const char *words, const StreamLayout *layout)
     return at >= sizeof head && at <= layout->n_bytes - PCG_WORDS_BYTES && at % sizeof(uint64_t) == 0;
 }
 
-typedef bool (*DrawsAlike)(BitGen *called, PcgHead *head);
+static bool has_sfc64(const char *words, const StreamLayout *layout) { return layout->n_pointers == 0 && layout->n_bytes >= sizeof(Sfc64); }
+static bool has_mt19937(const char *words, const StreamLayout *layout) { return layout->n_pointers == 0 && layout->n_bytes >= sizeof(Mt19937); }
+
+/* Of each kind: whether words may be of it, whether draws inline are those of a bit generator, and single draws or NULL. */
+static const struct Kind {
+    bool (*fits)(const char *words, const StreamLayout *layout);
+    bool (*draws_alike)(BitGen *called, void *own_state);
+    const FastOne *ones;
+} kinds[N_STREAM_KINDS] = {
+    [STREAM_PCG64] = {has_head, of_pcg64_draws_alike, of_pcg64_ones},
+    [STREAM_PCG64DXSM] = {has_head, of_pcg64dxsm_draws_alike, of_pcg64dxsm_ones},
+    [STREAM_SFC64] = {has_sfc64, of_sfc64_draws_alike, of_sfc64_ones},
+    [STREAM_MT19937] = {has_mt19937, of_mt19937_draws_alike, NULL},
+};
 
 /* Whether draws inline give the same numbers and leave the same words as draws of the bit generator: 1 or 0, or -1 and a status. */
-static int is_kind(DrawsAlike draws_alike, Stream *called, Stream *inlined, const Stream *original, Status *status)
+static int is_kind(const struct Kind *kind, Stream *called, Stream *inlined, const Stream *original, Status *status)
 {
     bool is_alike;
 
     if (stream_copy(called, original, status) < 0 || stream_copy(inlined, original, status) < 0) {
         return -1;
     }
-    is_alike = draws_alike(called->bitgen, inlined->bitgen->state);
+    is_alike = kind->draws_alike(called->bitgen, inlined->bitgen->state);
     return is_alike && stream_stands_at(called, inlined);
 }
 
 int fast_find_kind(StreamKind *kind, const BitGen *bitgen, const StreamLayout *layout, Status *status)
 {
-    static const DrawsAlike draws_alike[N_STREAM_KINDS] = {NULL, of_pcg64_draws_alike, of_pcg64dxsm_draws_alike};
     BitGen own = *bitgen;
     const Stream original = {.bitgen = &own, .layout = layout};
     Stream *called = stream_new(), *inlined = stream_new();
@@ -253,8 +306,8 @@ int fast_find_kind(StreamKind *kind, const BitGen *bitgen, const StreamLayout *l
         status_fail(status, STATUS_NO_MEMORY);
         goto done;
     }
-    for (int candidate = STREAM_CALLED + 1; candidate < N_STREAM_KINDS && has_head(bitgen->state, layout); candidate++) {
-        int is_found = is_kind(draws_alike[candidate], called, inlined, &original, status);
+    for (int candidate = STREAM_CALLED + 1; candidate < N_STREAM_KINDS; candidate++) {
+        int is_found = kinds[candidate].fits(bitgen->state, layout) ? is_kind(&kinds[candidate], called, inlined, &original, status) : 0;
 
         if (is_found < 0) {
             goto done;
@@ -316,10 +369,10 @@ bool fast_may(const Dists *dists, int dist)
 
 FastOne fast_one(const Dists *dists, int dist, const Stream *stream)
 {
-#ifdef RANDOM_HAS_PCG64
-    static const FastOne *const ones[N_STREAM_KINDS] = {NULL, of_pcg64_ones, of_pcg64dxsm_ones};
+#ifdef RANDOM_HAS_INLINED
+    const FastOne *ones = kinds[stream->kind].ones;
 
-    return fast_may(dists, dist) && ones[stream->kind] != NULL ? ones[stream->kind][dist] : NULL;
+    return fast_may(dists, dist) && ones != NULL ? ones[dist] : NULL;
 #else
     return NULL;
 #endif

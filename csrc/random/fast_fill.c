@@ -1,6 +1,6 @@
 /* Filled draws by fast paths: tiles of words, then what is made of them.
  *
- * Words are drawn ahead for PCG64 and PCG64DXSM, never more than will be used: every number that is still to be drawn takes
+ * Words are drawn ahead for the kinds that have inline code, never more than will be used: every number that is still to be drawn takes
  * one word at least (of bounded integers, half a word). A word that the ziggurat refuses goes to NumPy's function with those
  * behind it, through a counterfeit bit generator that hands them out. So no state is ever put back. All other bit generators
  * are called for each word, as NumPy's own fills do.
@@ -12,9 +12,19 @@ enum { TILE = 256, TILE_IN_PLACE = 1024 };
 
 static const int64_t no_strides[DRAW_MAX_PARAMS] = {0};
 
+#ifdef RANDOM_HAS_INLINED
+#define DRAW_AHEAD(words, n) words_draw(job->kind, job->source->bitgen->state, words, n)
+#define DRAW_DOUBLES_AHEAD(words, n) words_draw_doubles(job->kind, job->source->bitgen->state, words, n)
+#else
+#define DRAW_AHEAD(words, n) ((void)(words), (void)(n)) /* no stream is of such a kind */
+#define DRAW_DOUBLES_AHEAD DRAW_AHEAD
+#define words_double_of(kind, word) (word)
+#endif
+
 /* Words that were drawn and not yet used, and the bit generator that they are of. */
 typedef struct Ahead {
     BitGen *real;
+    StreamKind kind;
     const uint64_t *next, *end;
     uint64_t words[TILE];
 } Ahead;
@@ -26,7 +36,7 @@ static uint64_t give_word(void *state)
     return ahead->next < ahead->end ? *ahead->next++ : ahead->real->next_uint64(ahead->real->state);
 }
 
-/* Only PCG's words are ahead when a double is asked for: a word that was refused is asked for as it is (fast_learn). */
+/* Only words drawn ahead are there when a double is asked for: one that was called for is asked for as it is (fast_learn). */
 static double give_double(void *state)
 {
     Ahead *ahead = state;
@@ -35,7 +45,7 @@ static double give_double(void *state)
     if (ahead->next == ahead->end) {
         return ahead->real->next_double(ahead->real->state);
     }
-    (void)make_DOUBLE(NULL, *ahead->next++, &x);
+    (void)make_DOUBLE(NULL, words_double_of(ahead->kind, *ahead->next++), &x);
     return x;
 }
 
@@ -80,17 +90,11 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
     }
 }
 
-#ifdef RANDOM_HAS_PCG64
-#define DRAW_AHEAD(words, n) words_draw(job->kind, ahead.real->state, words, n)
-#else
-#define DRAW_AHEAD(words, n) ((void)ahead, (void)(words), (void)(n)) /* no stream is of such a kind */
-#endif
-
 /* n numbers of a row from words drawn ahead, before values that call the C library. */
 #define PASS_AHEAD(NAME, WORDS)                                                                     \
     static void pass_ahead_##NAME(const Job *job, double *out, int64_t n)                           \
     {                                                                                               \
-        Ahead ahead = {.real = job->source->bitgen, .next = ahead.words, .end = ahead.words};       \
+        Ahead ahead = {.real = job->source->bitgen, .kind = job->kind, .next = ahead.words, .end = ahead.words};    \
         const Layer *table = job->table;                                                            \
         const double a = job->a, b = job->b;                                                        \
         int64_t i = 0;                                                                              \
@@ -100,7 +104,7 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
                                                                                                     \
             if (n_words == 0) {                                                                     \
                 n_words = n - i < TILE ? n - i : TILE;                                              \
-                DRAW_AHEAD(ahead.words, n_words);                                                                \
+                DRAW_AHEAD(ahead.words, n_words);                                                   \
                 ahead.next = ahead.words;                                                           \
                 ahead.end = ahead.words + n_words;                                                  \
             }                                                                                       \
@@ -163,14 +167,13 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
 #define PASS_AHEAD_DOUBLES(NAME)                                                                    \
     static void pass_ahead_##NAME(const Job *job, double *out, int64_t n)                           \
     {                                                                                               \
-        const Ahead ahead = {.real = job->source->bitgen};                                          \
         const double a = job->a, b = job->b;                                                        \
                                                                                                     \
         for (int64_t n_tile; n > 0; n -= n_tile, out += n_tile) {                                   \
             uint64_t *words = (uint64_t *)(void *)out;                                              \
                                                                                                     \
             n_tile = n < TILE_IN_PLACE ? n : TILE_IN_PLACE;                                         \
-            DRAW_AHEAD(words, n_tile);                                                              \
+            DRAW_DOUBLES_AHEAD(words, n_tile);                                                      \
             for (int64_t i = 0; i < n_tile; i++) {                                                  \
                 uint64_t upper_bits = words[i] >> 32 | (uint64_t)0x413 << 52; /* 2^20 and more */   \
                 uint64_t lower_bits = (words[i] & 0xFFFFFFFF) >> 11 | (uint64_t)0x3FE << 52; /* 1/2 and more */   \
@@ -281,7 +284,7 @@ static void fill_called_wholes(const BitGen *bitgen, uint64_t low, uint64_t n_va
     }
 }
 
-#ifdef RANDOM_HAS_PCG64
+#ifdef RANDOM_HAS_INLINED
 
 /* The values of n words' halves, the lower one first, or as many as are good; how many. */
 static int64_t make_from_halves(const uint64_t *words, int64_t n_words, uint64_t low, uint64_t n_values, uint64_t n_refused, uint64_t *out)
@@ -331,7 +334,7 @@ static int64_t make_from_wholes(const uint64_t *words, int64_t n_words, uint64_t
 
 /* Returns how many were filled: all but what a half word must be taken from a word for. The half that the last word would
  * have left over is the one that was used last, as if half words had been asked for. */
-static int64_t fill_ahead_halves(StreamKind kind, PcgHead *head, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
+static int64_t fill_ahead_halves(StreamKind kind, void *state, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
 {
     const uint64_t n_refused = find_refused_halves(n_values);
     uint64_t words[TILE];
@@ -340,14 +343,14 @@ static int64_t fill_ahead_halves(StreamKind kind, PcgHead *head, uint64_t low, u
     while (n - i >= 2) {
         int64_t n_words = (n - i) / 2 < TILE ? (n - i) / 2 : TILE;
 
-        words_draw(kind, head, words, n_words);
+        words_draw(kind, state, words, n_words);
         i += make_from_halves(words, n_words, low, n_values, n_refused, out + i);
-        head->half = (uint32_t)(words[n_words - 1] >> 32);
+        words_kept_half(kind, state)->half = (uint32_t)(words[n_words - 1] >> 32);
     }
     return i;
 }
 
-static void fill_ahead_wholes(StreamKind kind, PcgHead *head, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
+static void fill_ahead_wholes(StreamKind kind, void *state, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
 {
     const uint64_t n_refused = find_refused_wholes(n_values);
     uint64_t words[TILE];
@@ -355,22 +358,22 @@ static void fill_ahead_wholes(StreamKind kind, PcgHead *head, uint64_t low, uint
     for (int64_t i = 0; i < n;) {
         int64_t n_words = n - i < TILE ? n - i : TILE;
 
-        words_draw(kind, head, words, n_words);
+        words_draw(kind, state, words, n_words);
         i += make_from_wholes(words, n_words, low, n_values, n_refused, out + i);
     }
 }
 
 static void fill_halves(StreamKind kind, const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
 {
-    PcgHead *head = bitgen->state;
+    const KeptHalf *kept = kind == STREAM_CALLED ? NULL : words_kept_half(kind, bitgen->state);
 
-    if (kind != STREAM_CALLED) {
-        while (n > 0 && head->has_half) { /* until a number has taken it */
+    if (kept != NULL) {
+        while (n > 0 && kept->is_there) { /* until a number has taken it */
             fill_called_halves(bitgen, low, n_values, out++, 1);
             n--;
         }
         if (n > 1) {
-            int64_t n_filled = fill_ahead_halves(kind, head, low, n_values, out, n);
+            int64_t n_filled = fill_ahead_halves(kind, bitgen->state, low, n_values, out, n);
 
             out += n_filled;
             n -= n_filled;

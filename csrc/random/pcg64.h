@@ -12,17 +12,16 @@
 #include "random/stream.h"
 
 #if defined(__SIZEOF_INT128__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define RANDOM_HAS_PCG64 1
+#define RANDOM_HAS_INLINED 1
 
 __extension__ typedef unsigned __int128 Word128;
 
 #define WORD128(high, low) ((Word128)(high) << 64 | (low))
 
-/* What bitgen->state points to: where the 128-bit numbers are, and the half word that draws of 32 bits leave over. */
+/* What bitgen->state points to. */
 typedef struct PcgHead {
     uint64_t *words; /* the state, then the increment, each with its low half first */
-    int32_t has_half;
-    uint32_t half; /* stays as it is when it was used */
+    KeptHalf kept;
 } PcgHead;
 
 enum { PCG_WORDS_BYTES = 32 };

@@ -29,8 +29,14 @@ typedef struct StreamLayout {
     uint32_t pointers[STREAM_MAX_POINTERS];
 } StreamLayout;
 
-/* Bit generators whose words are drawn inline (pcg64.h); all others are called by their pointers. */
-typedef enum StreamKind { STREAM_CALLED, STREAM_PCG64, STREAM_PCG64DXSM, N_STREAM_KINDS } StreamKind;
+/* Bit generators whose words are drawn inline (pcg64.h, sfc64.h, mt19937.h); all others are called by their pointers. */
+typedef enum StreamKind { STREAM_CALLED, STREAM_PCG64, STREAM_PCG64DXSM, STREAM_SFC64, STREAM_MT19937, N_STREAM_KINDS } StreamKind;
+
+/* The half word that draws of 32 bits leave over, as the states of NumPy's generators of 64 bits have it. */
+typedef struct KeptHalf {
+    int32_t is_there;
+    uint32_t half; /* stays as it is when it was used */
+} KeptHalf;
 
 /* NumPy's binomial_t is smaller than this; zeroed means "nothing remembered". */
 typedef struct BinomialMemo { double words[32]; } BinomialMemo;

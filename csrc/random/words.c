@@ -5,7 +5,7 @@
 
 #include "math/level.h"
 
-#ifdef RANDOM_HAS_PCG64
+#ifdef RANDOM_HAS_INLINED
 
 /* The multiplier's powers and their sums, as constant expressions. */
 #define POWER_0(m) ((Word128)1)
@@ -102,9 +102,41 @@ enum { SCALAR_LANES = 4 };
 DRAW(pcg64)
 DRAW(pcg64dxsm)
 
-void words_draw(StreamKind kind, PcgHead *head, uint64_t *words, int64_t n)
+static void draw_sfc64(Sfc64 *state, uint64_t *words, int64_t n)
 {
-    (kind == STREAM_PCG64 ? draw_pcg64 : draw_pcg64dxsm)(head, words, n);
+    Sfc64 own = *state; /* which no word that is stored can change */
+
+    for (int64_t i = 0; i < n; i++) {
+        words[i] = sfc64_word(&own);
+        sfc64_step(&own);
+    }
+    *state = own;
+}
+
+void words_draw(StreamKind kind, void *state, uint64_t *words, int64_t n)
+{
+    switch (kind) {
+    case STREAM_PCG64:
+        draw_pcg64(state, words, n);
+        break;
+    case STREAM_PCG64DXSM:
+        draw_pcg64dxsm(state, words, n);
+        break;
+    case STREAM_SFC64:
+        draw_sfc64(state, words, n);
+        break;
+    default:
+        mt19937_words(state, words, n);
+    }
+}
+
+void words_draw_doubles(StreamKind kind, void *state, uint64_t *words, int64_t n)
+{
+    if (kind == STREAM_MT19937) {
+        mt19937_doubles(state, words, n);
+    } else {
+        words_draw(kind, state, words, n);
+    }
 }
 
 static bool scale_wholes(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n)

@@ -1,15 +1,26 @@
-/* Many words of a sequence at once of PCG64 and PCG64DXSM.
+/* Many words of a sequence at once, of the kinds that are drawn inline.
  *
- * Relies on: pcg64.h, math/level.h. Relied on by: fast_fill.c. */
+ * Relies on: pcg64.h, sfc64.h, mt19937.h, math/level.h. Relied on by: fast_fill.c, fast.c. */
 #ifndef PYSCAN_RANDOM_WORDS_H
 #define PYSCAN_RANDOM_WORDS_H
 
+#include "random/mt19937.h"
 #include "random/pcg64.h"
+#include "random/sfc64.h"
 
-#ifdef RANDOM_HAS_PCG64
+#ifdef RANDOM_HAS_INLINED
 
-/* The next n words of next_uint64, in order; the state moves past them. `head` is of that kind, not STREAM_CALLED. */
-void words_draw(StreamKind kind, PcgHead *head, uint64_t *words, int64_t n);
+/* The next n words of next_uint64, in order; the state, a bitgen->state of that kind, not STREAM_CALLED, moves past them. */
+void words_draw(StreamKind kind, void *state, uint64_t *words, int64_t n);
+/* The same as next_double takes them: without their lowest 11 bits they are the next n doubles. */
+void words_draw_doubles(StreamKind kind, void *state, uint64_t *words, int64_t n);
+/* Of a word that words_draw gave the one that next_double would have taken. */
+static inline uint64_t words_double_of(StreamKind kind, uint64_t word) { return kind == STREAM_MT19937 ? mt19937_double_of(word) : word; }
+/* NULL: a draw of 32 bits is no half of a word. */
+static inline KeptHalf *words_kept_half(StreamKind kind, void *state)
+{
+    return kind == STREAM_PCG64 || kind == STREAM_PCG64DXSM ? &((PcgHead *)state)->kept : kind == STREAM_SFC64 ? &((Sfc64 *)state)->kept : NULL;
+}
 
 /* What words of 64 bits are made of: low + the upper half of word * n_values. Words whose product has a lower half below
  * n_refused, which is below 2^63, give nothing. */

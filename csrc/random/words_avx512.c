@@ -4,7 +4,7 @@
 #include "math/level.h"
 #include "random/words.h"
 
-#if defined(MATH_X86_LEVELS) && defined(RANDOM_HAS_PCG64)
+#if defined(MATH_X86_LEVELS) && defined(RANDOM_HAS_INLINED)
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))), apply_to = function)
 #else

@@ -80,9 +80,9 @@ def race(timer, name, params, bit_generator, n_rounds):
     doubles, integers = [0.0, 1.0], [0, 1]
     for i, (kind, param) in enumerate(zip(row["kinds"], params)):
         (integers if kind == "l" else doubles)[i] = param
-    is_pcg = type(bit_generator).__name__.startswith("PCG64")
+    n_pointers = {"PCG64": 1, "PCG64DXSM": 1, "Philox": 2}.get(type(bit_generator).__name__, 0)
     task = Race(name.encode(), shape and shape.encode(), address(row["symbols"][0]), address(symbol), interface.bit_generator.value,
-                type(bit_generator).__basicsize__ - (interface.state_address - id(bit_generator)), int(is_pcg), *doubles, *integers)
+                type(bit_generator).__basicsize__ - (interface.state_address - id(bit_generator)), n_pointers, *doubles, *integers)
     least = (ctypes.c_double * 2)()
     return tuple(least) if timer.timer_race(ctypes.byref(task), N, n_rounds, least) == 0 else None
 

@@ -18,7 +18,7 @@ typedef struct Race {
     const char *shape;    /* of NumPy's function: FILL, FILL_BOUNDED for fills of its own, or NULL: the row's step */
     void *ours, *theirs;  /* NumPy's functions: behind our draws, and what is raced against */
     BitGen *bitgen;
-    int64_t n_bytes, n_pointers; /* of its words: at most one pointer, at the beginning */
+    int64_t n_bytes, n_pointers; /* of its words, which begin with that many pointers into them */
     double a, b;
     int64_t p, q;
 } Race;
@@ -91,7 +91,7 @@ EXPORT int timer_start(const char *level, void *normal, void *exponential)
 EXPORT int timer_race(const Race *race, int64_t n, int rounds, double *least)
 {
     const int dist = dist_from_name(race->name);
-    const StreamLayout layout = {.n_bytes = (size_t)race->n_bytes, .n_pointers = (int)race->n_pointers};
+    const StreamLayout layout = {.n_bytes = (size_t)race->n_bytes, .n_pointers = (int)race->n_pointers, .pointers = {0, sizeof(void *)}};
     Stream stream = {.bitgen = race->bitgen, .layout = &layout};
     Dists dists = {.fast = &fast};
     const char *params[DRAW_MAX_PARAMS];

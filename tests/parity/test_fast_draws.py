@@ -94,7 +94,7 @@ def test_every_level_of_cpu_draws_the_same(level, run_python):
                             "assert _core.cpu_level() == " + repr(level) + "\n"
                             "for name in tests.FAST:\n"
                             "    assert selfcheck.settle(name) == 'fast'\n"
-                            "    for make in tests.BIT_GENERATORS[:2]:\n"
+                            "    for make in tests.BIT_GENERATORS[:3]:\n"
                             "        tests.check_draws(name, tests.Drawn(name), make, tests.all_params(name)[0], 20_000, True)\n"
                             "print('same')\n", env={"PYSCAN_CPU": level})
     assert done.stdout.split() == ["same"], done.stderr
