@@ -28,6 +28,7 @@ _ALIASES = {
     "scan_pushout_seqs_ops": ("scan_push_out",), "scan_eqopt2": ("scan_prune",), "scan_remove_constants_and_unused_inputs": ("scan_prune",),
     "merge1": ("merge",), "MergeOptimizer": ("merge",), "ScanInplaceOptimizer": ("scan_make_inplace",), "scanOp_make_inplace": ("scan_make_inplace",),
     "scan_save_memory": ("scan_save_mem",), "topo_constant_folding": ("constant_folding",),
+    "canonicalize": ("constant_folding",),
 }
 
 

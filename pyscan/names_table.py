@@ -25,13 +25,17 @@ MODULES: dict[str, str] = {
     "compile.sharedvalue": "pyscan.sharedvalue",
     "configdefaults": "pyscan.config:config",
     "configparser": "pyscan.config:config,Config=AesaraConfigParser",
-    "graph": "pyscan.graph pyscan.errors",
+    "graph": "pyscan.graph pyscan.errors pyscan.mode:RewriteDatabaseQuery pyscan.rewriting:graph_rewriter,node_rewriter,rewrite_graph",
     "graph.basic": "pyscan.graph pyscan.printing:as_string",
     "graph.destroyhandler": "pyscan.features pyscan.graph",
     "graph.features": "pyscan.features",
     "graph.fg": "pyscan.graph pyscan.features",
     "graph.op": "pyscan.graph pyscan.trial_values:compute_test_value",
+    "graph.opt": "pyscan.rewriting:GraphRewriter,GraphRewriter=GlobalOptimizer,NodeRewriter=LocalOptimizer",
+    "graph.opt_utils": "pyscan.rewriting:rewrite_graph=optimize_graph,is_same_graph,rewrite_graph",
+    "graph.rewriting.basic": "pyscan.rewriting pyscan.rewriting:GraphRewriter=GlobalOptimizer",
     "graph.rewriting.db": "pyscan.mode:RewriteDatabaseQuery",
+    "graph.rewriting.utils": "pyscan.rewriting:is_same_graph,is_same_graph=is_same_graph_with_merge,rewrite_graph=optimize_graph,rewrite_graph",
     "graph.toolbox": "pyscan.features",
     "graph.type": "pyscan.graph",
     "graph.utils": "pyscan.graph pyscan.errors",
@@ -350,32 +354,25 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "make_reordered_loop",
         "tensor.shape": "register_shape_c_code register_shape_i_c_code",
     }),
-    ('rewrites of graphs in Python',
-     "Mode.including and Mode.excluding choose pyscan's passes, and pyscan.clone_replace edits graphs.", {
+    ("an inner part of Aesara's rewriting",
+     "Mode.including and Mode.excluding choose pyscan's passes; pyscan.rewriting has rewriters of graphs to write one's own.", {
         "compile": "AddFeatureOptimizer optdb register_optimizer",
         "compile.mode": "AddFeatureOptimizer optdb register_optimizer",
         "configdefaults": "add_optimizer_configvars",
-        "graph": "RewriteDatabaseQuery graph_rewriter node_rewriter rewrite_graph",
         "graph.features": "BadOptimization",
         "graph.kanren": "KanrenRelationSub",
-        "graph.opt": "GlobalOptimizer GraphRewriter LocalOptimizer config",
-        "graph.opt_utils": "optimize_graph rewrite_graph",
+        "graph.opt": "config",
         "graph.optdb": "OptimizationDatabase RewriteDatabase config",
         "graph.rewriting": "",
         "graph.rewriting.basic":
-            "ChangeTracker CheckStackTraceFeature CheckStackTraceRewriter DispatchingFeature EquilibriumGraphRewriter "
-            "FromFunctionGraphRewriter FromFunctionNodeRewriter GlobalOptimizer GraphRewriter MergeFeature MergeOptimizer "
-            "MetaNodeRewriter MetaNodeRewriterSkip NodeProcessingGraphRewriter NodeRewriter OpKeyGraphRewriter "
-            "OpToRewriterTracker PatternNodeRewriter RemovalNodeRewriter Rewriter SequentialGraphRewriter "
-            "SequentialNodeRewriter SubstitutionNodeRewriter WalkingGraphRewriter check_chain check_stack_trace config "
-            "copy_stack_trace graph_rewriter in2out inplace_graph_rewriter merge_dict node_rewriter out2in pre_constant_merge "
-            "pre_greedy_node_rewriter walking_rewriter",
+            "ChangeTracker CheckStackTraceFeature CheckStackTraceRewriter DispatchingFeature MergeFeature MetaNodeRewriter "
+            "MetaNodeRewriterSkip OpToRewriterTracker check_chain check_stack_trace merge_dict pre_constant_merge",
         "graph.rewriting.db": "EquilibriumDB LocalGroupDB OptimizationDatabase ProxyDB RewriteDatabase SequenceDB TopoDB config",
         "graph.rewriting.kanren": "KanrenRelationSub",
         "graph.rewriting.unify":
             "ConstrainedVar apply_Op_ExpressionTuple car_Op car_Type car_Variable cdr_Op cdr_Type cdr_Variable "
             "convert_strs_to_vars eval_if_etuple",
-        "graph.rewriting.utils": "get_clients_at_depth is_same_graph is_same_graph_with_merge optimize_graph rewrite_graph",
+        "graph.rewriting.utils": "get_clients_at_depth",
         "graph.unify": "eval_if_etuple",
         "ifelse": "optdb",
         "sandbox.rng_mrg": "optdb",
