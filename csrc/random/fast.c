@@ -356,6 +356,7 @@ bool fast_may(const Dists *dists, int dist)
 #define NEEDS_NORMAL fast->has_normal
 #define NEEDS_EXPONENTIAL fast->has_exponential
 #define NEEDS_DOUBLE true
+#define NEEDS_OPEN true
 #define NEEDS_INTEGERS true
 #define FAST(NAME, words, ...) \
     case DIST_##NAME:          \

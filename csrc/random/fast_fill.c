@@ -186,7 +186,33 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
         }                                                                                           \
     }
 
+/* The same again while they are 0. */
+static int64_t drop_zeros(double *out, int64_t n)
+{
+    int64_t n_good = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        out[n_good] = out[i];
+        n_good += out[i] != 0.0;
+    }
+    return n_good;
+}
+
+#define PASS_OPEN(NAME, how)                                                                        \
+    static void pass_open_##how##_##NAME(const Job *job, double *out, int64_t n)                    \
+    {                                                                                               \
+        while (n > 0) {                                                                             \
+            int64_t n_good;                                                                         \
+                                                                                                    \
+            pass_##how##_##NAME(job, out, n);                                                       \
+            n_good = drop_zeros(out, n);                                                            \
+            out += n_good;                                                                          \
+            n -= n_good;                                                                            \
+        }                                                                                           \
+    }
+
 #define PASS_STRAIGHT(NAME) pass(&job, to, n);
+#define PASS_WHOLE PASS_CALLS
 
 /* A tile at a time: first the words, then the values of them, then what NumPy's function drew back in its place. */
 #define PASS_CALLS(NAME)                                                                            \
@@ -205,12 +231,13 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
         }                                                                                           \
     }
 
-#define FILL_DOUBLES(NAME, WORDS, form)                                                             \
+#define FILL_DOUBLES(NAME, WORDS, form) FILL_BY(NAME, WORDS, form, pass_called_##NAME, pass_ahead_##NAME)
+#define FILL_BY(NAME, WORDS, form, called, ahead)                                                   \
     static bool fill_##NAME(const Fast *fast, StreamKind kind, const DrawSource *source, DrawStep step,     \
                             const char *const *params, char *out, int64_t n)                        \
     {                                                                                               \
         Job job = {table_##WORDS(fast), kind, source, step, params, read_double(params[0]), read_double(params[1]), NULL}; \
-        void (*pass)(const Job *, double *, int64_t) = kind == STREAM_CALLED ? pass_called_##NAME : pass_ahead_##NAME;    \
+        void (*pass)(const Job *, double *, int64_t) = kind == STREAM_CALLED ? called : ahead;      \
         double *to = (double *)(void *)out;                                                         \
                                                                                                     \
         if (!is_plain_##NAME(job.a, job.b)) {                                                       \
@@ -223,6 +250,9 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
 #define FILL_NORMAL(NAME, form) PASS_CALLED_WORDS(NAME, NORMAL) PASS_AHEAD(NAME, NORMAL) FILL_DOUBLES(NAME, NORMAL, form)
 #define FILL_EXPONENTIAL(NAME, form) PASS_CALLED_WORDS(NAME, EXPONENTIAL) PASS_AHEAD(NAME, EXPONENTIAL) FILL_DOUBLES(NAME, EXPONENTIAL, form)
 #define FILL_DOUBLE(NAME, form) PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME) FILL_DOUBLES(NAME, DOUBLE, form)
+#define FILL_OPEN(NAME, form)                                                                       \
+    PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME) PASS_OPEN(NAME, called) PASS_OPEN(NAME, ahead)    \
+    FILL_BY(NAME, OPEN, form, pass_open_called_##NAME, pass_open_ahead_##NAME)
 
 /* ---- bounded integers ----
  * A refused word only means the next one. Where few are, a branch asks, or a whole tile is made as if there were none; where
@@ -230,6 +260,9 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
 
 /* Refused is less than one word in so many. */
 enum { REFUSED_ARE_FEW = 4096 };
+/* Products made before any of them is stored: a CPU may hold a load back until it knows where the stores before it go, which
+ * depends on the words. Measured: 2.6 ns a number, where one by one took 2.3 or 5.8. */
+enum { AT_ONCE = 4 };
 
 static void fill_called_halves(const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
 {
@@ -320,12 +353,25 @@ static int64_t make_from_wholes(const uint64_t *words, int64_t n_words, uint64_t
 {
     const Scale scale = {low, n_values, n_refused};
     uint64_t low_half;
-    int64_t i = 0;
+    int64_t i = 0, j = 0;
 
     if (n_refused < UINT64_MAX / REFUSED_ARE_FEW && words_scale(&scale, words, out, n_words)) {
         return n_words;
     }
-    for (int64_t j = 0; j < n_words; j++) {
+    for (; j + AT_ONCE <= n_words; j += AT_ONCE) {
+        uint64_t values[AT_ONCE];
+        bool is_good[AT_ONCE];
+
+        for (int k = 0; k < AT_ONCE; k++) {
+            values[k] = low + multiply_wholes(words[j + k], n_values, &low_half);
+            is_good[k] = low_half >= n_refused;
+        }
+        for (int k = 0; k < AT_ONCE; k++) {
+            out[i] = values[k];
+            i += is_good[k];
+        }
+    }
+    for (; j < n_words; j++) {
         out[i] = low + multiply_wholes(words[j], n_values, &low_half);
         i += low_half >= n_refused;
     }

@@ -60,19 +60,61 @@ static ALWAYS_INLINE bool make_DOUBLE(const Layer *table, uint64_t word, double 
     return true;
 }
 
+/* False: the next word is taken. */
+static ALWAYS_INLINE bool make_OPEN(const Layer *table, uint64_t word, double *x) { return make_DOUBLE(table, word, x) && word >> 11 != 0; }
+
 /* Which table the words need. */
 static ALWAYS_INLINE const Layer *table_NORMAL(const Fast *fast) { return fast->normal; }
 static ALWAYS_INLINE const Layer *table_EXPONENTIAL(const Fast *fast) { return fast->exponential; }
 static ALWAYS_INLINE const Layer *table_DOUBLE(const Fast *fast) { return NULL; }
+static ALWAYS_INLINE const Layer *table_OPEN(const Fast *fast) { return NULL; }
 
 /* Above 0 and finite. */
 static ALWAYS_INLINE bool is_positive(double x) { return x > 0.0 && x <= 0x1.fffffffffffffp1023; }
 
-/* Of a row: value_NAME; is_plain_NAME; straight_NAME, which a fill computes with the word (CALLS: x itself). */
+/* `x` where the condition holds, else `y`, without a branch that a CPU would guess wrong every other time. */
+static ALWAYS_INLINE double choose(bool condition, double x, double y)
+{
+    const uint64_t mask = 0 - (uint64_t)condition;
+    uint64_t bits, other;
+
+    memcpy(&bits, &x, sizeof bits);
+    memcpy(&other, &y, sizeof other);
+    bits = (bits & mask) | (other & ~mask);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* A uniform number below 1/2 and the rest of one above it are logarithms on the two sides of 0. */
+static ALWAYS_INLINE double as_laplace(double x)
+{
+    const bool is_above = x >= 0.5;
+    const double size = log(choose(is_above, 2.0 - x - x, x + x));
+
+    return choose(is_above, -size, size);
+}
+
+/* To an int64, in which x is. */
+static ALWAYS_INLINE double round_up(double x)
+{
+    int64_t whole = (int64_t)x;
+    double bits;
+
+    whole += (double)whole < x;
+    memcpy(&bits, &whole, sizeof bits);
+    return bits;
+}
+
+/* Of a row: value_NAME; is_plain_NAME; straight_NAME, which a fill computes with the word (CALLS, WHOLE: x itself). What
+ * is stored is a double, or an int64 with the bits of one. */
 #define FAST_STRAIGHT(x, value) (value)
 #define FAST_CALLS(x, value) (x)
+#define FAST_WHOLE(x, value) (x)
+#define STORED_STRAIGHT(value) (value)
+#define STORED_CALLS(value) (value)
+#define STORED_WHOLE(value) round_up(value)
 #define FAST(NAME, words, form, is_plain, value, doc)                                                           \
-    static ALWAYS_INLINE double value_##NAME(double x, double a, double b) { return value; }                    \
+    static ALWAYS_INLINE double value_##NAME(double x, double a, double b) { return STORED_##form(value); }     \
     static ALWAYS_INLINE double straight_##NAME(double x, double a, double b) { return FAST_##form(x, value); } \
     static ALWAYS_INLINE bool is_plain_##NAME(double a, double b) { return is_plain; }
 #include "random/fast.def"

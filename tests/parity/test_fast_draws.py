@@ -107,12 +107,51 @@ def test_a_bit_generator_of_a_subclass_is_not_taken_for_its_class():
     check_draws("normal", drawn, Shifted, (np.array(0.0), np.array(1.0)), 3000, draw_halves=True)
 
 
+def make_zero_ahead(make, n):
+    """A bit generator whose word number n (SFC64: number 0) is 0, which many draws refuse."""
+    bits = make(5)
+    state = bits.state
+    if make is np.random.MT19937:
+        state["state"]["key"][2 * n:2 * n + 2] = 0
+        state["state"]["pos"] = 0
+    elif make is np.random.Philox:
+        state["buffer"][n % 4], state["buffer_pos"] = 0, 0
+    elif make is np.random.SFC64:
+        words = state["state"]["state"]
+        words[0] = np.uint64(2**64 - (int(words[1]) + int(words[3])) % 2**64)
+    else:
+        is_dxsm, increment = make is np.random.PCG64DXSM, state["state"]["inc"]
+        multiplier = 0xDA942042E4DD58B5 if is_dxsm else 0x2360ED051FC65DA44385DF649FCCF645
+        wanted = 12345 if is_dxsm else 77 << 64 | 77  # before its step, or after it
+        for _ in range(n + (not is_dxsm)):
+            wanted = (wanted - increment) * pow(multiplier, -1, 2**128) % 2**128
+        state["state"]["state"] = wanted
+    bits.state = state
+    return bits
+
+
+@pytest.mark.parametrize("make", BIT_GENERATORS)
+@pytest.mark.parametrize("name", [name for name in FAST if "integers" not in name])
+def test_a_word_of_zero_is_taken_or_refused_as_the_method_does(name, make):
+    drawn, params = Drawn(name), all_params(name)[0]
+    for n in (0, 3, 250) if "PCG" in make.__name__ or make is np.random.MT19937 else (0, 3):
+        assert 0 in np.random.Generator(make_zero_ahead(make, n)).random(n + 1)
+        for function in (drawn.filled, drawn.steps):
+            for count in (5, 1000):
+                twin = np.random.Generator(make_zero_ahead(make, n))
+                drawn.rng.set_value(np.random.Generator(make_zero_ahead(make, n)), borrow=True)
+                ours, expected = function(count, *params), _core.draw_method(name)(np, twin, (count,), *params)
+                assert ours.tobytes() == np.asarray(expected, ours.dtype).tobytes()
+                assert repr(drawn.rng.get_value(borrow=True).bit_generator.state) == repr(twin.bit_generator.state)
+
+
 def test_parameters_that_are_not_plain_draw_as_the_method_does():
     """Zeros, infinities and NaN of either sign."""
     odd = {"normal": [(np.nan, 1.0), (0.0, np.inf), (-np.inf, 2.0), (-np.nan, np.nan), (-0.0, 0.0), (1e308, 1e308), (0.0, 5e-324)],
            "exponential": [(np.nan,), (np.inf,), (0.0,), (1.7e308,)], "uniform": [(2.0, 2.0), (-8.9e307, 8.9e307), (0.0, 5e-324)],
            "halfnormal": [(np.inf, 0.0), (np.nan, 1.0)], "lognormal": [(np.nan, np.nan), (-np.inf, 1.0), (700.0, 300.0)],
-           "rayleigh": [(np.inf,), (0.0,), (np.nan,)], "weibull": [(0.0,), (np.inf,), (np.nan,), (1e-300,)]}
+           "laplace": [(0.0, 0.0), (-0.0, 5e-324), (np.nan, 2.0), (np.inf, np.inf), (0.0, 1.7e308)], "logistic": [(-0.0, 0.0), (np.nan, np.nan), (-np.inf, 1.0)],
+           "geometric": [(1.0,), (1 / 3,), (np.nextafter(1 / 3, 0),), (1e-15,), (9e-16,), (5e-324,)], "rayleigh": [(np.inf,), (0.0,), (np.nan,)], "weibull": [(0.0,), (np.inf,), (np.nan,), (1e-300,)]}
     with np.errstate(all="ignore"):
         for name, cases in odd.items():
             drawn = Drawn(name)
