@@ -451,14 +451,21 @@ static int settle(const Way *ways, int dist, const char *settling)
     return answer == NULL ? -1 : 0;
 }
 
-int selfcheck_program(BindState *state, const Program *program)
+static int settle_all(BindState *state, const Program *program, bool is_body)
 {
-    for (int32_t i = 0; i < program->n_instrs; i++)
-        if (program->instrs[i].opcode == I_DRAW && settle(state->ways, program->instrs[i].fn, "settle") < 0) return -1;
+    for (int32_t i = 0; i < program->n_instrs; i++) {
+        const Instr *instr = &program->instrs[i];
+        int standard = instr->opcode == I_DRAW && is_body ? fast_standard(instr->fn) : -1; /* of which loops may make it */
+
+        if (instr->opcode == I_DRAW && settle(state->ways, instr->fn, "settle") < 0) return -1;
+        if (standard >= 0 && settle(state->ways, standard, "settle") < 0) return -1;
+    }
     for (int32_t i = 0; i < program->n_loops; i++)
-        if (selfcheck_program(state, program->loops[i].body) < 0) return -1;
+        if (settle_all(state, program->loops[i].body, true) < 0) return -1;
     return 0;
 }
+
+int selfcheck_program(BindState *state, const Program *program) { return settle_all(state, program, false); }
 
 int selfcheck_legacy(BindState *state, int dist) { return settle(state->legacy_ways, dist, "settle_legacy"); }
 

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "ops/ops.h"
-#include "random/stream.h"
+#include "random/fast.h"
 
 /* When a value is known. */
 enum { KNOWN_ONCE, KNOWN_BEFORE, KNOWN_IN_STEP };
@@ -19,10 +19,11 @@ typedef struct Search {
     const Loop *loop;
     const Program *body;
     LoopPhases *phases;
+    bool may_split;
     uint8_t *known;       /* by value */
     bool *is_needed;      /* by value: the core reads it, or what ends a step does */
     bool *is_bad;         /* by carry: the core draws on it */
-    int32_t *n_ready;     /* by carry: draws whose parameters are known in this pass */
+    int32_t *n_ready;     /* by carry: draws whose parameters are known in this pass; at last what sort_carries says */
     int32_t *n_draws;     /* by carry */
 } Search;
 
@@ -80,6 +81,26 @@ static bool can_be_filled(const Search *search, const Instr *instr)
     return !has_size;
 }
 
+/* A draw that can be made in two parts, the second from parameters that are known in the step: its standard draws can be filled. */
+static bool can_be_split(const Search *search, const Instr *instr)
+{
+    const int32_t *dst = instr_dst(search->body, instr), *src = instr_src(search->body, instr);
+
+    if (fast_standard(instr->fn) < 0 || instr_aux(search->body, instr)[0] != 0 || !is_scalar(search, dst[1])) {
+        return false;
+    }
+    if (instr->fn == DIST_CATEGORICAL) {
+        const Value *p = &search->body->values[src[1]];
+        return p->value_class == VALUE_ARRAY && p->ndim == 1 && p->dtype == DTYPE_FLOAT64;
+    }
+    for (int32_t i = 1; i < instr->n_src; i++) {
+        if (!is_scalar(search, src[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Follows each carry's stream through draws in place and aliases. Whatever else reads it makes the carry bad. */
 static void trace_streams(Search *search)
 {
@@ -106,7 +127,7 @@ static void trace_streams(Search *search)
             if (read < 0) {
                 continue;
             }
-            if (is_inplace_draw(instr) && can_be_filled(search, instr)) {
+            if (is_inplace_draw(instr) && (can_be_filled(search, instr) || (search->may_split && can_be_split(search, instr)))) {
                 carry[instr_dst(body, instr)[0]] = read;
                 search->n_draws[read]++;
             } else if (instr->opcode == I_ALIAS) {
@@ -162,6 +183,9 @@ static bool are_sources_known(const Search *search, const Instr *instr)
     return true;
 }
 
+/* Whether a draw on a carry can be made ahead whole. */
+static bool is_ready(const Search *search, const Instr *instr) { return can_be_filled(search, instr) && are_sources_known(search, instr); }
+
 static void add_before(Search *search, int32_t i)
 {
     const Instr *instr = &search->body->instrs[i];
@@ -196,7 +220,7 @@ static bool place_before(Search *search)
         const Instr *instr = &body->instrs[i];
         int32_t carry;
 
-        if (search->phases->of_instr[i] != PHASE_CORE) {
+        if (search->phases->of_instr[i] != PHASE_CORE || search->phases->is_split[i]) {
             continue;
         }
         if (is_scalar_map(search, instr) || instr->opcode == I_DOT) {
@@ -206,11 +230,84 @@ static bool place_before(Search *search)
             continue;
         }
         carry = is_inplace_draw(instr) ? search->phases->carry[instr_src(body, instr)[0]] : -1;
-        if (carry >= 0 && !search->is_bad[carry] && are_sources_known(search, instr) && ++search->n_ready[carry] == search->n_draws[carry]) {
+        if (carry >= 0 && !search->is_bad[carry] && is_ready(search, instr) && ++search->n_ready[carry] == search->n_draws[carry]) {
             add_draws(search, carry);
         }
     }
     return search->phases->n_before > n_old;
+}
+
+/* What there is among a carry's draws that are not placed: any; those whose parameters may be other than plain, so that their step is
+ * left to the plain loop; those that can't be made ahead. */
+enum { HAS_DRAWS = 1, HAS_LEAVING = 2, HAS_STAYING = 4 };
+
+/* Sets this for each carry, in n_ready. Whether any draw stays in the core. */
+static bool sort_carries(Search *search)
+{
+    const Program *body = search->body;
+    bool any_stays = false;
+
+    for (int32_t i = 0; i < search->loop->n_carries; i++) {
+        search->n_ready[i] = 0;
+    }
+    for (int32_t i = 0; i < body->n_instrs; i++) {
+        const Instr *instr = &body->instrs[i];
+        int32_t carry = is_inplace_draw(instr) ? search->phases->carry[instr_src(body, instr)[0]] : -1;
+        bool stays;
+
+        if (instr->opcode != I_DRAW || search->phases->of_instr[i] != PHASE_CORE) {
+            continue;
+        }
+        stays = carry < 0 || search->is_bad[carry] || (!is_ready(search, instr) && !can_be_split(search, instr));
+        if (carry >= 0) {
+            search->n_ready[carry] |= HAS_DRAWS | (stays ? HAS_STAYING : 0);
+            search->n_ready[carry] |= !is_ready(search, instr) && instr->fn != DIST_CATEGORICAL ? HAS_LEAVING : 0;
+        }
+        any_stays |= stays;
+    }
+    return any_stays;
+}
+
+/* Places the draws of a carry, split where they are not ready. */
+static void add_split_draws(Search *search, int32_t carry)
+{
+    const Program *body = search->body;
+
+    for (int32_t i = 0; i < body->n_instrs; i++) {
+        const Instr *instr = &body->instrs[i];
+
+        if (!is_inplace_draw(instr) || search->phases->carry[instr_src(body, instr)[0]] != carry) {
+            continue;
+        }
+        if (is_ready(search, instr)) {
+            add_before(search, i);
+        } else {
+            search->phases->is_split[i] = true;
+            search->phases->n_split++;
+            search->phases->before[search->phases->n_before++] = i;
+        }
+    }
+}
+
+/* The carries whose draws are not placed yet. A categorical can be finished from whatever it meets. What may leave its step is split if
+ * no draw stays in the core: the plain loop must find all streams where they stood before the step. */
+static void place_split(Search *search)
+{
+    bool any_stays = sort_carries(search);
+
+    for (int32_t i = 0; i < search->loop->n_carries; i++) {
+        int32_t found = search->n_ready[i];
+
+        if ((found & HAS_DRAWS) != 0 && (found & HAS_STAYING) == 0 && ((found & HAS_LEAVING) == 0 || !any_stays)) {
+            add_split_draws(search, i);
+        }
+    }
+}
+
+static void place_all_before(Search *search)
+{
+    for (int pass = 0; pass < MAX_PASSES && place_before(search); pass++) {
+    }
 }
 
 static void need(Search *search, int32_t value) { search->is_needed[value] = true; }
@@ -280,15 +377,16 @@ static void place_after(Search *search)
     }
 }
 
-int loop_find_phases(const Loop *loop, LoopPhases *phases)
+int loop_find_phases(const Loop *loop, bool may_split, LoopPhases *phases)
 {
     const Program *body = loop->body;
     size_t n_instrs = (size_t)body->n_instrs + 1, n_values = (size_t)body->n_values + 1, n_carries = (size_t)loop->n_carries + 1;
-    Search search = {.loop = loop, .body = body, .phases = phases};
+    Search search = {.loop = loop, .body = body, .phases = phases, .may_split = may_split};
     int result = -1;
 
     *phases = (LoopPhases){0};
     phases->of_instr = mem_calloc(n_instrs, sizeof *phases->of_instr);
+    phases->is_split = mem_calloc(n_instrs, sizeof *phases->is_split);
     phases->is_fixed = mem_calloc(n_values, sizeof *phases->is_fixed);
     phases->carry = mem_calloc(n_values, sizeof *phases->carry);
     phases->before = mem_calloc(n_instrs, sizeof *phases->before);
@@ -298,7 +396,7 @@ int loop_find_phases(const Loop *loop, LoopPhases *phases)
     search.is_bad = mem_calloc(n_carries, sizeof *search.is_bad);
     search.n_ready = mem_calloc(n_carries, sizeof *search.n_ready);
     search.n_draws = mem_calloc(n_carries, sizeof *search.n_draws);
-    if (phases->of_instr != NULL && phases->is_fixed != NULL && phases->carry != NULL && phases->before != NULL && phases->after != NULL
+    if (phases->of_instr != NULL && phases->is_split != NULL && phases->is_fixed != NULL && phases->carry != NULL && phases->before != NULL && phases->after != NULL
         && search.known != NULL && search.is_needed != NULL && search.is_bad != NULL && search.n_ready != NULL && search.n_draws != NULL) {
         mark_first(&search);
         for (int32_t i = 0; i < body->n_values; i++) {
@@ -306,7 +404,10 @@ int loop_find_phases(const Loop *loop, LoopPhases *phases)
         }
         if (!has_call(body)) {
             trace_streams(&search);
-            for (int pass = 0; pass < MAX_PASSES && place_before(&search); pass++) {
+            place_all_before(&search);
+            if (may_split) {
+                place_split(&search);
+                place_all_before(&search);
             }
             place_after(&search);
         }
@@ -323,6 +424,7 @@ int loop_find_phases(const Loop *loop, LoopPhases *phases)
 void loop_free_phases(LoopPhases *phases)
 {
     mem_free(phases->of_instr);
+    mem_free(phases->is_split);
     mem_free(phases->is_fixed);
     mem_free(phases->carry);
     mem_free(phases->before);

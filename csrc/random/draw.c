@@ -177,12 +177,15 @@ static int64_t find_category(const DrawSource *source, const char *row, double u
     return source->n_categories;
 }
 
+static int64_t choose_category(const DrawSource *source, const char *row, double u)
+{
+    return source->has_negative ? bisect_category(source, row, u) : find_category(source, row, u);
+}
+
 /* One uniform number for each element, by the generator's own next_double. */
 static int64_t element_CATEGORICAL(const DrawSource *source, const char *const *params)
 {
-    double u = source->bitgen->next_double(source->bitgen->state);
-
-    return source->has_negative ? bisect_category(source, params[0], u) : find_category(source, params[0], u);
+    return choose_category(source, params[0], source->bitgen->next_double(source->bitgen->state));
 }
 STEP_FROM_ELEMENT(CATEGORICAL, int64_t)
 
@@ -448,14 +451,18 @@ static int fill(const Dists *dists, int dist, Stream *stream, const Array *dst, 
     return 0;
 }
 
-void draw_category(const Dists *dists, Stream *stream, const Array *p, char *dst)
+int64_t draw_find_category(const Array *p, double u)
 {
-    DrawSource source = {.bitgen = stream->bitgen, .n_categories = p->shape[0], .category_stride = p->strides[0]};
-    const char *const params[1] = {p->data};
-    int64_t drawn;
+    DrawSource source = {.n_categories = p->shape[0], .category_stride = p->strides[0]};
 
     source.has_negative = has_negative_along(p->data, p->strides[0], p->shape[0]);
-    drawn = element_CATEGORICAL(&source, params);
+    return choose_category(&source, p->data, u);
+}
+
+void draw_category(const Dists *dists, Stream *stream, const Array *p, char *dst)
+{
+    int64_t drawn = draw_find_category(p, stream->bitgen->next_double(stream->bitgen->state));
+
     memcpy(dst, &drawn, sizeof drawn);
     SPOIL(dists, DIST_CATEGORICAL, SPOIL_FILLED, stream, dst);
 }

@@ -49,6 +49,9 @@ int draw_fill(const Dists *dists, int dist, Stream *stream, const Array *dst, co
 /* One categorical draw, into 8 bytes at dst, by the vector p of doubles: as draw_fill draws one. */
 void draw_category(const Dists *dists, Stream *stream, const Array *p, char *dst);
 
+/* The category that such a draw finds for its uniform number. */
+int64_t draw_find_category(const Array *p, double u);
+
 /* Whether draw_fill draws as draw_one does for each element in turn. Else its order is that of arrays alone: what stands for
  * single draws must not be filled at once. */
 bool draw_is_in_order(int dist);

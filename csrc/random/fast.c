@@ -368,6 +368,87 @@ bool fast_may(const Dists *dists, int dist)
     }
 }
 
+/* ---- draws in two parts ---- */
+
+int fast_standard(int dist)
+{
+    switch (dist) {
+#define STANDARD_OF_NORMAL DIST_NORMAL
+#define STANDARD_OF_EXPONENTIAL DIST_EXPONENTIAL
+#define STANDARD_OF_DOUBLE DIST_UNIFORM
+#define STANDARD_OF_INTEGERS -1
+#define FAST(NAME, words, ...) \
+    case DIST_##NAME:          \
+        return STANDARD_OF_##words;
+#include "random/fast.def"
+#undef FAST
+    case DIST_CATEGORICAL:
+        return DIST_UNIFORM;
+    default:
+        return -1;
+    }
+}
+
+const double *fast_standard_params(int standard)
+{
+    static const double normal[] = {-0.0, 1.0}, exponential[] = {1.0}, uniform[] = {0.0, 1.0}; /* -0.0 + x keeps a zero's sign */
+
+    return standard == DIST_NORMAL ? normal : standard == DIST_EXPONENTIAL ? exponential : uniform;
+}
+
+bool fast_may_finish(const Dists *dists, int dist)
+{
+    int standard = fast_standard(dist);
+
+    if (standard < 0 || !dists_have(dists, standard) || !dists_have(dists, dist)) {
+        return false;
+    }
+#ifdef PYSCAN_TEST_BUILD
+    if (dists->spoilt[dist] || dists->spoilt[standard]) {
+        return false; /* what is spoilt is in draw.c */
+    }
+#endif
+    return dist == DIST_CATEGORICAL || fast_may(dists, dist);
+}
+
+#define VALUE(NAME)                                                                                   \
+    static bool finish_##NAME(const char *at_x, char *dst, const char *at_a, const char *at_b)        \
+    {                                                                                                 \
+        const double a = read_double(at_a), b = read_double(at_b);                                    \
+        double x = read_double(at_x);                                                                 \
+                                                                                                      \
+        if (UNLIKELY(!is_plain_##NAME(a, b))) {                                                       \
+            return false;                                                                             \
+        }                                                                                             \
+        x = value_##NAME(x, a, b);                                                                    \
+        memcpy(dst, &x, sizeof x);                                                                    \
+        return true;                                                                                  \
+    }
+#define VALUE_OF_NORMAL(NAME) VALUE(NAME)
+#define VALUE_OF_EXPONENTIAL(NAME) VALUE(NAME)
+#define VALUE_OF_DOUBLE(NAME) VALUE(NAME)
+#define VALUE_OF_INTEGERS(NAME)
+#define FAST(NAME, words, ...) VALUE_OF_##words(NAME)
+#include "random/fast.def"
+#undef FAST
+
+FastValue fast_value(int dist)
+{
+    switch (dist) {
+#define FINISH_OF_NORMAL(NAME) case DIST_##NAME: return finish_##NAME;
+#define FINISH_OF_EXPONENTIAL(NAME) FINISH_OF_NORMAL(NAME)
+#define FINISH_OF_DOUBLE(NAME) FINISH_OF_NORMAL(NAME)
+#define FINISH_OF_INTEGERS(NAME)
+#define FAST(NAME, words, ...) FINISH_OF_##words(NAME)
+#include "random/fast.def"
+#undef FAST
+    default:
+        return NULL;
+    }
+}
+
+/* ---- single draws and fills ---- */
+
 FastOne fast_one(const Dists *dists, int dist, const Stream *stream)
 {
 #ifdef RANDOM_HAS_INLINED

@@ -45,4 +45,15 @@ bool fast_may(const Dists *dists, int dist);
 FastOne fast_one(const Dists *dists, int dist, const Stream *stream);
 FastFill fast_fill(const Dists *dists, int dist);
 
+/* The distribution whose draws, of parameters that do not change, are what a draw is made of that takes one number whatever its own
+ * parameters are: standard normals of a normal, say, and of a categorical the uniform number. -1: there is none. */
+int fast_standard(int dist);
+/* These parameters. */
+const double *fast_standard_params(int standard);
+/* Whether a draw may be made so: of a standard one, then by fast_value or, of a categorical, draw_find_category. */
+bool fast_may_finish(const Dists *dists, int dist);
+/* What a draw makes of the standard one at at_x; false, and nothing is written, where the parameters are not plain. at_b as in FastOne. */
+typedef bool (*FastValue)(const char *at_x, char *dst, const char *at_a, const char *at_b);
+FastValue fast_value(int dist);
+
 #endif

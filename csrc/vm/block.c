@@ -113,9 +113,9 @@ static bool is_tap(const Loop *loop, int32_t value)
     return false;
 }
 
-static bool is_made_in_core(const Block *block, int32_t value)
+static bool is_made_in(const Step *steps, int32_t value)
 {
-    for (const Step *step = block->core; step->code != STEP_END; step++) {
+    for (const Step *step = steps; step->code != STEP_END; step++) {
         for (int32_t i = 0; i < step->instr->n_dst; i++) {
             if (step->dst[i] == value) {
                 return true;
@@ -133,7 +133,7 @@ static void find_columns(Block *block, const LoopFrame *loop_frame)
         block->column_of[i] = -1;
     }
     for (const Step *step = block->before; step->code != STEP_END; step++) {
-        int32_t made = step->dst[step->instr->n_dst - 1];
+        int32_t made = step->dst[block_is_split(block, loop->body, step) ? 0 : step->instr->n_dst - 1];
         add_column(block, made, true, block->core_reads[made], false);
     }
     for (const Step *step = block->after; step->code != STEP_END; step++) {
@@ -143,7 +143,7 @@ static void find_columns(Block *block, const LoopFrame *loop_frame)
         for (int32_t i = 0; i < step->instr->n_src; i++) {
             if (is_tap(loop, step->src[i])) {
                 add_column(block, step->src[i], false, false, true);
-            } else if (is_made_in_core(block, step->src[i])) {
+            } else if (is_made_in(block->core, step->src[i])) {
                 add_column(block, step->src[i], false, true, false);
             }
         }
@@ -158,7 +158,7 @@ static bool find_tape_columns(Block *block, const LoopFrame *loop_frame)
 
         if (is_tap(loop_frame->loop, value)) {
             add_column(block, value, false, false, true);
-        } else if (is_made_in_core(block, value)) {
+        } else if (is_made_in(block->core, value)) {
             add_column(block, value, false, true, false);
         } else if (block->column_of[value] < 0) {
             return false;
@@ -207,7 +207,7 @@ static int make_tape(Block *block, LoopFrame *loop_frame)
     for (int32_t i = 0; i < loop->n_sequences; i++) {
         is_lane[loop->sequences[i].inner] = is_scalar(loop_frame->body, loop->sequences[i].inner);
     }
-    result = tape_new(&block->tape, loop_frame, block->core, stores, is_lane);
+    result = tape_new(&block->tape, loop_frame, &block->phases, block->core, stores, is_lane);
     mem_free(stores);
     return result;
 }
@@ -239,6 +239,35 @@ static int make_saved(Block *block)
     return 0;
 }
 
+static int make_phases(Block *block, const LoopFrame *loop_frame, bool may_split)
+{
+    loop_free_phases(&block->phases);
+    mem_free(block->before);
+    mem_free(block->after);
+    mem_free(block->core);
+    block->before = block->after = block->core = NULL;
+    if (loop_find_phases(loop_frame->loop, may_split, &block->phases) < 0) {
+        return -1;
+    }
+    block->before = new_steps(loop_frame->body, block->phases.before, block->phases.n_before);
+    block->after = new_steps(loop_frame->body, block->phases.after, block->phases.n_after);
+    block->core = new_core(loop_frame->body, &block->phases);
+    return block->before == NULL || block->after == NULL || block->core == NULL ? -1 : 0;
+}
+
+/* Whether the core will be a tape, which alone can finish draws: all that it has to write will be in columns. */
+static bool can_finish(const Block *block, const LoopFrame *loop_frame)
+{
+    for (int32_t i = 0; i < loop_frame->n_writers; i++) {
+        int32_t value = loop_frame->writers[i].inner_out;
+
+        if (!is_tap(loop_frame->loop, value) && !is_made_in(block->core, value) && !is_made_in(block->before, value) && !is_made_in(block->after, value)) {
+            return false;
+        }
+    }
+    return tape_can_run(loop_frame, &block->phases, block->core);
+}
+
 int block_new(Block **result, LoopFrame *loop_frame)
 {
     const Program *body = loop_frame->loop->body;
@@ -252,12 +281,8 @@ int block_new(Block **result, LoopFrame *loop_frame)
     if (loop_frame->has_carries) {
         return 0;
     }
-    if (loop_find_phases(loop_frame->loop, &block->phases) < 0) {
-        return -1;
-    }
-    if ((block->before = new_steps(loop_frame->body, block->phases.before, block->phases.n_before)) == NULL
-        || (block->after = new_steps(loop_frame->body, block->phases.after, block->phases.n_after)) == NULL
-        || (block->core = new_core(loop_frame->body, &block->phases)) == NULL) {
+    if (make_phases(block, loop_frame, true) < 0 || (block->phases.n_split > 0 && !can_finish(block, loop_frame)
+                                                     && make_phases(block, loop_frame, false) < 0)) {
         return -1;
     }
     if (find_factors(block, body->values) < 0) {
@@ -330,15 +355,20 @@ void block_reset(Block *block, const LoopFrame *loop_frame, size_t *keep_bytes)
     for (int32_t i = 0; i < block->n_factors; i++) {
         buffer_keep_or_drop(&block->factors[i].packed.memory, keep_bytes);
     }
+    tape_reset(block->tape, keep_bytes);
 }
 
 /* ---- whether a call can run in blocks ---- */
 
-/* Streams that are drawn ahead are drawn natively and can be put back. */
+/* Streams that are drawn ahead are drawn natively and can be put back. A RandomState's draws are not split. */
 static bool can_draw_ahead(const LoopFrame *loop_frame, const Step *step, const VmHost *host)
 {
     const Stream *stream = loop_frame->body->pointers[step->src[0]];
 
+    if (block_is_split(loop_frame->block, loop_frame->body->program, step)
+        && (stream->gauss != NULL || stream->by_method || !fast_may_finish(&host->dists, step->instr->fn))) {
+        return false;
+    }
     return dist_has_batches(step->instr->fn) && stream->layout != NULL && draws_find(host, stream, step->instr->fn) != NULL;
 }
 

@@ -17,7 +17,8 @@ static bool is_array(const Frame *body, int32_t value) { return body->arrays[val
 /* The bytes of a row: of an array, as the first step made it. */
 static int64_t find_row_bytes(const Frame *body, int32_t value)
 {
-    int64_t item_bytes = dtype_bytes((DType)body->program->values[value].dtype);
+    const Value *row = &body->program->values[value];
+    int64_t item_bytes = row->value_class == VALUE_STREAM ? (int64_t)sizeof(double) : dtype_bytes((DType)row->dtype);
 
     return is_array(body, value) ? array_size(body->arrays[value]) * item_bytes : item_bytes;
 }
@@ -311,8 +312,24 @@ static int draw_rows_at_once(LoopFrame *loop_frame, const Step *step, int64_t fi
     return draws_fill(step->instr->fn, stream, &dst, params, run_draw_poll(run), run);
 }
 
+/* n standard numbers of a draw that is split. */
+static int draw_standard(LoopFrame *loop_frame, const Step *step, int64_t first, int64_t n, Run *run)
+{
+    const Lane *to = &loop_frame->block->lanes[step->dst[0]];
+    int standard = fast_standard(step->instr->fn);
+    Array params[DRAW_MAX_PARAMS], dst = {.dtype = DTYPE_FLOAT64, .ndim = 1, .shape = {n}, .strides = {sizeof(double)}, .data = to->at + first * to->stride};
+
+    for (int i = 0; i < dist_n_params(standard); i++) {
+        params[i] = (Array){.data = (char *)(uintptr_t)&fast_standard_params(standard)[i], .dtype = DTYPE_FLOAT64};
+    }
+    return draws_fill(standard, loop_frame->body->pointers[step->src[0]], &dst, params, run_draw_poll(run), run);
+}
+
 static int draw_rows(LoopFrame *loop_frame, const Step *step, int64_t first, int64_t n, Run *run)
 {
+    if (block_is_split(loop_frame->block, loop_frame->body->program, step)) {
+        return draw_standard(loop_frame, step, first, n, run);
+    }
     if (draw_is_in_order(step->instr->fn)) {
         return draw_rows_at_once(loop_frame, step, first, n, run);
     }
@@ -483,7 +500,7 @@ static int start_block(LoopFrame *loop_frame, int64_t n, Run *run)
     return 1;
 }
 
-/* 1: `until` ended the loop. */
+/* 1: `until` ended the loop. 2: the next step is left to the plain loop. */
 static int run_core(LoopFrame *loop_frame, int64_t n, Run *run)
 {
     Block *block = loop_frame->block;
@@ -502,7 +519,7 @@ static int run_core(LoopFrame *loop_frame, int64_t n, Run *run)
     return 0;
 }
 
-/* The core of n steps and what comes after it. 1: `until` ended the loop. */
+/* The core of n steps and what comes after it. 1: `until` ended the loop. 2: the next step is left to the plain loop. */
 static int finish_block(LoopFrame *loop_frame, int64_t n, Run *run)
 {
     Block *block = loop_frame->block;
@@ -515,6 +532,9 @@ static int finish_block(LoopFrame *loop_frame, int64_t n, Run *run)
     if (loop_frame->n_done < step + n) {
         n = loop_frame->n_done - step;
         put_streams_back(loop_frame);
+        if (n == 0) {
+            return result;
+        }
         if (run_before(loop_frame, n, true, run) < 0) {
             return -1;
         }
@@ -532,6 +552,9 @@ int block_run(LoopFrame *loop_frame, Run *run)
     for (int32_t i = 0; i < loop_frame->block->n_factors; i++) {
         dot_pack(&loop_frame->block->factors[i].packed, loop_frame->body, loop_frame->block->factors[i].step, run);
     }
+    if (loop_frame->block->tape != NULL) {
+        tape_start(loop_frame->block->tape, loop_frame, run);
+    }
     while (result == 0 && (n_left = loop_frame->n_steps - loop_frame->n_done) > 0) {
         n = n > loop_frame->block->max_steps ? loop_frame->block->max_steps : n;
         n = n > n_left ? n_left : n;
@@ -541,6 +564,10 @@ int block_run(LoopFrame *loop_frame, Run *run)
         if (result == 0) {
             result = run_spend(run, n * loop_frame->step_cost) < 0 ? -1 : finish_block(loop_frame, n, run);
             n *= 2;
+            if (result == TAPE_LEFT) {
+                n = FIRST_STEPS;
+                result = run_plain_step(loop_frame, run);
+            }
         } else if (n > 1) {
             result = 0;
             n /= 2;

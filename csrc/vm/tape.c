@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 #include "base/mem.h"
+#include "random/draw.h"
 
-enum { MAX_PAST = 4 };
+enum { MAX_PAST = 4, MAX_SUMS = 1 << 16 };
 
 /* How many cells are run without coming back. Builds without optimisation do not turn calls into jumps: there the stack bounds it. */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
@@ -23,12 +24,14 @@ typedef struct Maker {
     Tape *tape;
     LoopFrame *loop_frame;
     const Program *body;
+    const LoopPhases *phases;
     const Step *core;
     const bool *stores, *is_lane;
     int32_t n_steps;
     int32_t *last_read;   /* by value: the core's last step that reads it, n_steps at the end of a step, else -1 */
     bool *needs_memory;   /* by value: other cells than arithmetic read or write it */
     bool *is_made;        /* by value: the core computes it */
+    const Step **row_of;  /* by value: of a row of a matrix that only categoricals look at, the step that shows it; else NULL */
     TapeSpot *spots;      /* by value, of what is not a lane */
     int32_t *chain_of;    /* by value: of a tap, its spot; else -1 */
     int32_t *heir_of;     /* by value: the spot of the newest row of the first state that it is the next value of; else -1 */
@@ -105,7 +108,47 @@ bool tape_can_run(const LoopFrame *loop_frame, const LoopPhases *phases, const S
     return true;
 }
 
+/* A draw whose number is drawn ahead, and is in the column of its first destination. */
+static bool is_split(const Maker *maker, const Step *step) { return maker->phases->is_split[step->instr - maker->body->instrs]; }
+
+static bool is_category(const Maker *maker, const Step *step) { return is_split(maker, step) && step->instr->fn == DIST_CATEGORICAL; }
+
+/* Split draws that are finished by arithmetic (fast.def), from parameters in pins. */
+static bool is_scaled(const Maker *maker, const Step *step)
+{
+    int dist = step->instr->fn;
+
+    return is_split(maker, step) && (dist == DIST_NORMAL || dist == DIST_EXPONENTIAL || dist == DIST_UNIFORM);
+}
+
+/* An element of a vector that is the same in each step. */
+static bool is_element(const Maker *maker, const Step *step) { return step->code == STEP_ELEMENT && maker->phases->is_fixed[step->src[0]]; }
+
 /* ---- what is read where ---- */
+
+/* Rows of matrices that are the same in each step, looked at by no others than categoricals. */
+static void find_rows(Maker *maker)
+{
+    for (const Step *step = maker->core; step->code != STEP_END; step++) {
+        if (step->code == STEP_ROW && maker->phases->is_fixed[step->src[0]] && maker->body->values[step->src[0]].dtype == DTYPE_FLOAT64) {
+            maker->row_of[step->dst[0]] = step;
+        }
+    }
+    for (const Step *step = maker->core; step->code != STEP_END; step++) {
+        for (int32_t i = 0; !is_category(maker, step) && i < step->instr->n_src; i++) {
+            maker->row_of[step->src[i]] = NULL;
+        }
+    }
+}
+
+/* The step that shows the row of a categorical, or NULL. */
+static const Step *row_step(const Maker *maker, const Step *step) { return is_category(maker, step) ? maker->row_of[step->src[1]] : NULL; }
+
+static void read_value(Maker *maker, int32_t value, int32_t i_step, bool is_plain)
+{
+    maker->last_read[value] = i_step;
+    maker->needs_memory[value] |= !is_plain;
+}
 
 static void find_reads(Maker *maker)
 {
@@ -116,12 +159,14 @@ static void find_reads(Maker *maker)
         maker->last_read[i] = maker->chain_of[i] = maker->heir_of[i] = -1;
     }
     for (const Step *step = maker->core; step->code != STEP_END; step++, i_step++) {
-        bool is_plain = is_arithmetic(maker->body, step);
+        bool is_plain = is_arithmetic(maker->body, step) || is_scaled(maker, step);
         int32_t made = step->dst[step->instr->n_dst - 1];
 
-        for (int32_t i = 0; i < step->instr->n_src; i++) {
-            maker->last_read[step->src[i]] = i_step;
-            maker->needs_memory[step->src[i]] |= !is_plain;
+        for (int32_t i = step->instr->opcode == I_DRAW ? 1 : 0; i < step->instr->n_src; i++) {
+            read_value(maker, step->src[i], i_step, is_plain);
+        }
+        if (row_step(maker, step) != NULL) {
+            read_value(maker, row_step(maker, step)->src[1], i_step, false);
         }
         maker->is_made[made] = true;
         maker->needs_memory[made] |= !is_plain;
@@ -293,6 +338,70 @@ static void add_arithmetic(Maker *maker, const Step *step, int32_t i_step)
     }
 }
 
+/* ---- draws in two parts ---- */
+
+/* A draw of a location and a scale, in NumPy's order of operations; the scale is looked at first. */
+static void add_scaled(Maker *maker, const Step *step, int32_t i_step)
+{
+    int32_t z = step->dst[0], value = step->dst[1], scale = step->src[step->instr->n_src - 1];
+    bool has_place = step->instr->n_src == 3;
+    TapeSpot to = maker->spots[value] = place_result(maker, value, i_step, true);
+    TapePlace scale_place = place_of(maker, scale);
+    TapeCell *cell;
+
+    if (step->instr->fn == DIST_UNIFORM) { /* the scale is the range */
+        cell = add_cell(maker, tape_binary(SCALAR_SUB, scale_place, place_of(maker, step->src[1]), to.place, false));
+        set_operand(maker, &cell->at[TAPE_A], scale);
+        set_operand(maker, &cell->at[TAPE_B], step->src[1]);
+        cell->at[TAPE_TO] = to.address;
+        scale_place = to.place;
+        scale = -1;
+    }
+    for (int i = 0; i < 2; i++) { /* whether it is plain, and its product */
+        cell = add_cell(maker, i == 0 ? tape_plain(scale_place) : tape_binary(SCALAR_MUL, scale_place, TAPE_COLUMN, to.place, maker->stores[value] && !has_place));
+        if (scale >= 0) {
+            set_operand(maker, &cell->at[TAPE_A], scale);
+        } else {
+            cell->at[TAPE_A] = to.address;
+        }
+    }
+    set_operand(maker, &cell->at[TAPE_B], z);
+    cell->at[TAPE_TO] = to.address;
+    if (has_place) {
+        cell = add_cell(maker, tape_binary(SCALAR_ADD, place_of(maker, step->src[1]), to.place, to.place, maker->stores[value]));
+        set_operand(maker, &cell->at[TAPE_A], step->src[1]);
+        cell->at[TAPE_B] = cell->at[TAPE_TO] = to.address;
+    }
+    if (maker->stores[value]) {
+        set_store(maker, cell, value);
+    }
+}
+
+static void add_array(Maker *maker, TapeCell *cell, int32_t value, bool is_matrix)
+{
+    maker->tape->arrays[maker->tape->n_arrays++] = (TapeArray){.cell = cell, .value = value, .is_matrix = is_matrix};
+}
+
+static void add_category(Maker *maker, const Step *step, int32_t i_step)
+{
+    const Step *row = row_step(maker, step);
+    int32_t value = step->dst[1];
+    TapeSpot to = maker->spots[value] = place_result(maker, value, i_step, false);
+    TapeCell *cell = add_cell(maker, tape_category());
+
+    cell->step = step;
+    cell->row_step = row;
+    cell->at[TAPE_TO] = to.address;
+    set_operand(maker, &cell->at[TAPE_A], step->dst[0]);
+    if (row != NULL) {
+        set_operand(maker, &cell->at[TAPE_B], row->src[1]);
+        add_array(maker, cell, row->src[0], true);
+    }
+    if (maker->stores[value]) {
+        set_store(maker, cell, value);
+    }
+}
+
 static int64_t item_bytes(const Maker *maker, int32_t value) { return dtype_bytes((DType)maker->body->values[value].dtype); }
 
 /* Copies an element of n_bytes from where it is, perhaps in a column, to where it may be in one. */
@@ -359,6 +468,38 @@ static void add_in_memory(Maker *maker, const Step *step, int32_t i_step)
         set_store(maker, cell, made);
     } else if (is_stored) {
         add_store(maker, made);
+    }
+}
+
+static void add_element(Maker *maker, const Step *step, int32_t i_step)
+{
+    int32_t value = step->dst[0];
+    TapeSpot to = maker->spots[value] = place_result(maker, value, i_step, false);
+    TapeCell *cell = add_cell(maker, tape_element(maker->stores[value]));
+
+    cell->step = step;
+    cell->at[TAPE_TO] = to.address;
+    set_operand(maker, &cell->at[TAPE_B], step->src[1]);
+    add_array(maker, cell, step->src[0], false);
+    if (maker->stores[value]) {
+        set_store(maker, cell, value);
+    }
+}
+
+/* A split draw that is finished by a function of its row of fast.def, and the store of its result. */
+static void add_finish(Maker *maker, const Step *step, int32_t i_step)
+{
+    int32_t value = step->dst[1];
+    TapeSpot to = maker->spots[value] = place_result(maker, value, i_step, false);
+    TapeCell *cell = add_cell(maker, tape_finish());
+
+    cell->finish = fast_value(step->instr->fn);
+    cell->at[TAPE_TO] = to.address;
+    set_operand(maker, &cell->at[TAPE_FIRST], step->dst[0]);
+    set_operand(maker, &cell->at[TAPE_A], step->src[1]);
+    set_operand(maker, &cell->at[TAPE_B], step->src[step->instr->n_src - 1]);
+    if (maker->stores[value]) {
+        add_store(maker, value);
     }
 }
 
@@ -451,7 +592,15 @@ static int add_cells(Maker *maker)
     for (const Step *step = maker->core; step->code != STEP_END; step++, i_step++) {
         if (is_arithmetic(maker->body, step)) {
             add_arithmetic(maker, step, i_step);
-        } else {
+        } else if (is_scaled(maker, step)) {
+            add_scaled(maker, step, i_step);
+        } else if (is_category(maker, step)) {
+            add_category(maker, step, i_step);
+        } else if (is_split(maker, step)) {
+            add_finish(maker, step, i_step);
+        } else if (is_element(maker, step)) {
+            add_element(maker, step, i_step);
+        } else if (step->code != STEP_ROW || maker->row_of[step->dst[0]] == NULL) {
             add_in_memory(maker, step, i_step);
         }
     }
@@ -491,6 +640,7 @@ static int make(Maker *maker)
     const Loop *loop = maker->loop_frame->loop;
     int n_pinned = 0;
 
+    find_rows(maker);
     find_reads(maker);
     for (int i = 0; i < N_TAPE_PINS; i++) {
         maker->pinned[i] = FREE;
@@ -519,12 +669,12 @@ static size_t count_cells(const LoopFrame *loop_frame, const Step *core)
     return n;
 }
 
-int tape_new(Tape **result, LoopFrame *loop_frame, const Step *core, const bool *stores, const bool *is_lane)
+int tape_new(Tape **result, LoopFrame *loop_frame, const LoopPhases *phases, const Step *core, const bool *stores, const bool *is_lane)
 {
     const Loop *loop = loop_frame->loop;
     size_t n_values = (size_t)loop->body->n_values + 1, n_cells = count_cells(loop_frame, core), n_spots = n_cells;
     Tape *tape = mem_calloc(1, sizeof *tape);
-    Maker maker = {.tape = tape, .loop_frame = loop_frame, .body = loop->body, .core = core, .stores = stores, .is_lane = is_lane};
+    Maker maker = {.tape = tape, .loop_frame = loop_frame, .body = loop->body, .phases = phases, .core = core, .stores = stores, .is_lane = is_lane};
     int made = -1;
 
     if (tape == NULL) {
@@ -537,15 +687,17 @@ int tape_new(Tape **result, LoopFrame *loop_frame, const Step *core, const bool 
     tape->spots = mem_calloc(n_spots, sizeof(TapeSpot));
     tape->hidden = mem_calloc(n_cells, sizeof(Register));
     tape->homes = mem_calloc(n_values, sizeof(TapeHome));
+    tape->arrays = mem_calloc(n_cells, sizeof(TapeArray));
     maker.last_read = mem_calloc(n_values, sizeof(int32_t));
     maker.needs_memory = mem_calloc(n_values, sizeof(bool));
     maker.is_made = mem_calloc(n_values, sizeof(bool));
+    maker.row_of = mem_calloc(n_values, sizeof(Step *));
     maker.spots = mem_calloc(n_values, sizeof(TapeSpot));
     maker.chain_of = mem_calloc(n_values, sizeof(int32_t));
     maker.heir_of = mem_calloc(n_values, sizeof(int32_t));
     if (tape->cells != NULL && tape->patches != NULL && tape->chains != NULL && tape->spots != NULL && tape->hidden != NULL && tape->homes != NULL
         && maker.last_read != NULL && maker.needs_memory != NULL && maker.is_made != NULL && maker.spots != NULL && maker.chain_of != NULL
-        && maker.heir_of != NULL) {
+        && maker.heir_of != NULL && maker.row_of != NULL && tape->arrays != NULL) {
         made = make(&maker);
     }
     mem_free(maker.last_read);
@@ -554,6 +706,7 @@ int tape_new(Tape **result, LoopFrame *loop_frame, const Step *core, const bool 
     mem_free(maker.spots);
     mem_free(maker.chain_of);
     mem_free(maker.heir_of);
+    mem_free(maker.row_of);
     return made;
 }
 
@@ -562,6 +715,10 @@ void tape_free(Tape *tape)
     if (tape == NULL) {
         return;
     }
+    for (int32_t i = 0; i < tape->n_arrays; i++) {
+        buffer_unref(tape->arrays[i].sums);
+    }
+    mem_free(tape->arrays);
     mem_free(tape->cells);
     mem_free(tape->patches);
     mem_free(tape->chains);
@@ -573,7 +730,63 @@ void tape_free(Tape *tape)
 
 bool tape_is_empty(const Tape *tape) { return tape->n_cells == 1; }
 
+void tape_reset(Tape *tape, size_t *keep_bytes)
+{
+    for (int32_t i = 0; tape != NULL && i < tape->n_arrays; i++) {
+        buffer_keep_or_drop(&tape->arrays[i].sums, keep_bytes);
+    }
+}
+
 /* ---- running ---- */
+
+/* The running sums of all rows, as draw_find_category adds them up. False where they may fall. */
+static bool sum_rows(const Array *matrix, double *sums)
+{
+    for (int64_t i = 0; i < matrix->shape[0]; i++) {
+        double sum = 0.0;
+
+        for (int64_t j = 0; j < matrix->shape[1]; j++) {
+            double p = *(const double *)(const void *)(matrix->data + i * matrix->strides[0] + j * matrix->strides[1]);
+
+            if (p < 0.0) {
+                return false;
+            }
+            sum += p;
+            *sums++ = sum;
+        }
+    }
+    return true;
+}
+
+/* Rows are summed up beforehand unless that takes longer than to add them up when they are drawn from; without memory neither. */
+static void start_matrix(TapeArray *array, const Array *matrix, int64_t n_steps, Run *run)
+{
+    int64_t n = array_size(matrix);
+    TapeCell *cell = array->cell;
+    bool has_sums = n > 0 && n / 4 <= n_steps && n <= MAX_SUMS;
+
+    if (has_sums && (array->sums == NULL || array->sums->n_bytes < (size_t)n * sizeof(double))) {
+        buffer_unref(array->sums);
+        array->sums = buffer_new((size_t)n * sizeof(double));
+        run->counters->allocations++;
+    }
+    has_sums = has_sums && array->sums != NULL && sum_rows(matrix, (double *)(void *)array->sums->data);
+    cell->look = (TapeLook){has_sums ? array->sums->data : NULL, matrix->shape[0], matrix->shape[1]};
+    cell->function = tape_row_category(matrix->shape[1], has_sums);
+}
+
+void tape_start(Tape *tape, LoopFrame *loop_frame, Run *run)
+{
+    for (int32_t i = 0; i < tape->n_arrays; i++) {
+        const Array *array = loop_frame->body->arrays[tape->arrays[i].value];
+
+        if (tape->arrays[i].is_matrix) {
+            start_matrix(&tape->arrays[i], array, loop_frame->n_steps, run);
+        } else {
+            tape->arrays[i].cell->look = (TapeLook){array->data, array->shape[0], array->strides[0]};
+        }
+    }
+}
 
 /* The rows before the block's first step. */
 static void load_chains(Tape *tape, const LoopFrame *loop_frame)

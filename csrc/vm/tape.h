@@ -40,8 +40,17 @@ typedef struct TapeHome {
     char *address;
 } TapeHome;
 
+/* A cell that looks an array up which is the same in each step. */
+typedef struct TapeArray {
+    TapeCell *cell;
+    int32_t value;   /* of the vector or, of categories by its rows, of the matrix */
+    bool is_matrix;
+    Buffer *sums;    /* held, of a matrix: the running sums of its rows, or NULL before the first use */
+} TapeArray;
+
 typedef struct Tape {
-    int32_t n_cells, n_patches, n_chains, n_spots, n_hidden;
+    int32_t n_cells, n_patches, n_chains, n_spots, n_hidden, n_arrays;
+    TapeArray *arrays;
     TapeCell *cells;
     TapePatch *patches;
     TapeChain *chains;
@@ -55,13 +64,16 @@ typedef struct Tape {
 
 /* Whether the core can be a tape. */
 bool tape_can_run(const LoopFrame *loop_frame, const LoopPhases *phases, const Step *core);
-/* 0 and *result, owned even when it is not complete; or -1, no memory. `stores` says, by value, whether its rows are a column
+/* `phases` are those of the core, and stay. 0 and *result, owned even when it is not complete; or -1, no memory. `stores` says, by value, whether its rows are a column
  * that the core fills; `is_lane` which values have rows that are there before the core runs. */
-int tape_new(Tape **result, LoopFrame *loop_frame, const Step *core, const bool *stores, const bool *is_lane);
+int tape_new(Tape **result, LoopFrame *loop_frame, const LoopPhases *phases, const Step *core, const bool *stores, const bool *is_lane);
 void tape_free(Tape *tape);
+void tape_reset(Tape *tape, size_t *keep_bytes);
+/* Once in a call, before the first block: what is looked up is there. */
+void tape_start(Tape *tape, LoopFrame *loop_frame, Run *run);
 /* Whether there is nothing to run. */
 bool tape_is_empty(const Tape *tape);
-/* Runs n steps from the present one on, as loop_run_steps. */
+/* Runs n steps from the present one on, as loop_run_steps; or to before one that the plain loop has to run: TAPE_LEFT. */
 int tape_run(Tape *tape, LoopFrame *loop_frame, const Lane *lanes, int64_t n, Run *run);
 
 #endif

@@ -3,6 +3,7 @@
  * Relies on: tape_cells.h. */
 #include "vm/tape_cells.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -96,6 +97,29 @@ TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored)
     int operation = scalar == SCALAR_SECOND ? 0 : scalar == SCALAR_NEG ? 1 : scalar == SCALAR_ABS ? 2 : scalar == SCALAR_SQRT ? 3 : -1;
 
     return operation < 0 ? NULL : cells[operation][b][to][is_stored];
+}
+
+#define PLAIN_CELL(A)                                                        \
+    static void plain_##A##_cell(TAPE_ARGUMENTS)                             \
+    {                                                                        \
+        const double x = READ_##A(TAPE_A);                                   \
+        if (!(x > 0.0 && x <= DBL_MAX)) {                                    \
+            TAPE_STOP(t, TAPE_LEFT);                                         \
+        }                                                                    \
+        TAPE_JUMP(cell + 1);                                                 \
+    }
+PLAIN_CELL(R0)
+PLAIN_CELL(R1)
+PLAIN_CELL(R2)
+PLAIN_CELL(R3)
+PLAIN_CELL(FIXED)
+PLAIN_CELL(COLUMN)
+
+TapeFunction tape_plain(TapePlace a)
+{
+    static const TapeFunction cells[N_TAPE_PLACES] = {plain_R0_cell, plain_R1_cell, plain_R2_cell, plain_R3_cell, plain_FIXED_cell, plain_COLUMN_cell};
+
+    return cells[a];
 }
 
 static void end_cell(TAPE_ARGUMENTS)

@@ -21,13 +21,28 @@ enum { N_TAPE_PINS = 4, N_TAPE_TARGETS = TAPE_COLUMN }; /* results go to pins an
 /* The operands' addresses, the result's last, so that those of a kernel are the end of the list. */
 typedef enum TapeOperand { TAPE_FIRST, TAPE_A, TAPE_B, TAPE_TO, N_TAPE_OPERANDS } TapeOperand;
 
+/* What is looked up by a place: a vector; or rows of running sums, side by side, and then `stride` counts numbers. */
+typedef struct TapeLook {
+    const char *data;
+    int64_t length, stride;
+} TapeLook;
+
 struct TapeCell {
     TapeFunction function;
     char *at[N_TAPE_OPERANDS]; /* with one operand it is B, with two A and B */
     char *store;               /* where the column of the result is that is stored too */
-    MapKernel kernel;          /* of a kernel's cell */
-    const Step *step;          /* of any other instruction's */
-    int64_t from_stride, to_stride, n_bytes; /* of a copy of other than 8 bytes: from B */
+    const Step *step;          /* of other cells than arithmetic */
+    union {
+        MapKernel kernel;      /* of a kernel's cell */
+        FastValue finish;      /* of a draw that is finished */
+        const Step *row_step;  /* of a category by a row of a matrix: the step that looks at the row */
+    };
+    union {
+        struct {
+            int64_t from_stride, to_stride, n_bytes; /* of a copy of other than 8 bytes: from B */
+        };
+        TapeLook look;
+    };
 };
 
 struct TapeRun {
@@ -37,13 +52,18 @@ struct TapeRun {
     const char *until;   /* the condition, or NULL */
     double pins[N_TAPE_PINS];
     int64_t n_done;      /* steps of the block that are complete */
-    int result;          /* as loop_run_steps */
+    int result;          /* as loop_run_steps, or TAPE_LEFT */
 };
+
+/* A step was left before its end: the plain loop has to run it. */
+enum { TAPE_LEFT = 2 };
 
 /* Of doubles, by operation: ADD, SUB, MUL, TRUE_DIVIDE; and NEG, ABS, SQRT, or SECOND for a move. NULL when there is none. */
 TapeFunction tape_binary(int scalar, TapePlace a, TapePlace b, TapePlace to, bool is_stored);
 TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored);
 TapeFunction tape_end(bool has_until);
+/* Leaves the step unless the double in A is a plain scale: above 0 and finite. */
+TapeFunction tape_plain(TapePlace a);
 
 /* tape_memory.c: with all operands in memory, of a step that has 1 to 3 of them and a kernel. NULL when there is none. */
 TapeFunction tape_memory(const Program *body, const Step *step, bool is_stored);
@@ -53,6 +73,13 @@ TapeFunction tape_kernel(int n_operands);
 TapeFunction tape_copy(int64_t n_bytes, bool is_from_column, bool is_to_column);
 /* Whatever else there is. */
 TapeFunction tape_step(const Step *step);
+
+/* tape_draws.c. The numbers drawn ahead are in a column: at A of a categorical, which is drawn by the vector of the step's, or by the
+ * row at the place in B; at FIRST of what is finished by a FastValue. An element is at the place in B. */
+TapeFunction tape_element(bool is_stored);
+TapeFunction tape_category(void);
+TapeFunction tape_row_category(int64_t n_categories, bool has_sums);
+TapeFunction tape_finish(void);
 
 /* For the files of cells. */
 #define TAPE_ARGUMENTS const TapeCell *cell, int64_t t, int64_t end, TapeRun *tape, double r0, double r1, double r2, double r3

@@ -347,6 +347,103 @@ def elements_of_integers(srng, n):
     return [table], outputs, updates, [[3, 0, 1, 2, 7]]
 
 
+def chain_of(P, *states):
+    """A chain of categories with those probabilities, from more than one stream."""
+    def build(srng, n):
+        matrix, z0 = at.dmatrix("matrix"), at.lscalar("z0")
+
+        def step(z, *other):
+            z = srng.categorical(matrix[z])
+            return z, *(srng.normal(at.cast(z, "float64"), 0.5 + x ** 2 / 50.0) for x in other)
+        outputs, updates = scanned(step, n, outputs_info=[z0, *map(np.float64, states)])
+        return [matrix, z0], outputs, updates, [P, 1]
+    return build
+
+
+def probabilities(*shape, seed=5):
+    P = np.random.default_rng(seed).random(shape)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+chain_of_two, chain_of_five, chain_of_forty = (chain_of(probabilities(n, n), *range(n % 3)) for n in (2, 5, 40))
+chain_of_strided_rows = chain_of(np.repeat(probabilities(5, 5), 2, axis=1)[::-1, ::2])
+chain_of_more_rows_than_steps = chain_of(np.hstack([probabilities(3000, 3, seed=6), np.zeros((3000, 1))]), 0.1)
+chain_of_no_numbers = chain_of(np.array([[0.2, np.nan, 0.5], [0.4, 0.3, 0.3], [np.nan, 0.1, 0.9]]))
+chain_that_ends = chain_of(np.array([[0.5, 0.4995], [0.3, 0.7]]))  # 2, which is no row, when the number drawn is beyond the sums
+
+
+def rows_of_two_readers(srng, n):
+    P = at.as_tensor_variable(probabilities(4, 4))
+
+    def step(z, k):
+        row = P[z]
+        return srng.categorical(row), srng.categorical(P[k]), row[2]
+    outputs, updates = scanned(step, n, outputs_info=[np.int64(0), np.int64(3), None])
+    return [], outputs, updates, []
+
+
+def one_stream_for_two_categories(srng, n):
+    P, rng = at.as_tensor_variable(probabilities(4, 4)), pyscan.shared(np.random.default_rng(4))
+
+    def step(z, k):
+        first = at.random.categorical(P[z], rng=rng)
+        second = at.random.categorical(P[k], rng=first.owner.outputs[0])
+        return [first, second], {rng: second.owner.outputs[0]}
+    outputs, updates = scanned(step, n, outputs_info=[np.int64(0), np.int64(3)])
+    return [], [*outputs, srng.normal()], updates, []
+
+
+def scaled_by_the_state(srng, n):
+    def step(x, y, s):
+        x = srng.normal(0.9 * x, at.exp(0.1 * y))
+        y = srng.uniform(y * 0.5 - 1.0, y * 0.5 + 2.0)
+        return x, y, srng.exponential(0.5 + s / (1.0 + s)), srng.normal(x, 1.0), srng.normal(0.0, s)
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(0.1), np.float64(0), np.float64(1), None, None])
+    return [], outputs, updates, []
+
+
+def made_by_functions_of_the_state(srng, n):
+    def step(x, y):
+        x = at.log1p(srng.halfnormal(x, 1.0 + x)) + at.log1p(srng.weibull(1.0 + y ** 2))
+        return x, at.log1p(srng.lognormal(-y, 0.3)) * srng.rayleigh(0.1 + abs(x)) / 4.0
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(0.1), np.float64(0)])
+    return [], outputs, updates, []
+
+
+def scales_of_all_kinds(srng, n):
+    scales = at.as_tensor_variable(np.array([0.5, 0.0, np.inf, np.nan, 2.0, 1e-310, 1.0]))
+
+    def step(k, x):
+        x = srng.normal(at.switch(at.eq(k, 3), -np.inf, x / 2.0), scales[k])
+        return at.switch(at.eq(k, 6), k * 0, k + 1), at.switch(at.isnan(x), 0.0, at.clip(x, -9.0, 9.0)), srng.uniform(-1.0, at.cast(k, "float64")), x
+    outputs, updates = scanned(step, n, outputs_info=[np.int64(0), np.float64(0), None, None])
+    return [], outputs, updates, []
+
+
+def split_and_whole_draws(srng, n):
+    P = at.as_tensor_variable(probabilities(3, 3))
+
+    def step(z, x):
+        z = srng.categorical(P[z])
+        return z, srng.normal(0.5 * x, 1.0) + srng.binomial(3 + z, 0.4)
+    outputs, updates = scanned(step, n, outputs_info=[np.int64(0), np.float64(0)])
+    return [], outputs, updates, []
+
+
+def until_a_walk_is_far(srng, n):
+    def step(x):
+        x = srng.normal(x, 1.0)
+        return (x, srng.normal(x, 2.0)), until(abs(x) > 17.0)
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(0), None])
+    return [], outputs, updates, []
+
+
+SPLIT = {"chain_of_two": chain_of_two, "chain_of_five": chain_of_five, "chain_of_forty": chain_of_forty, "chain_of_strided_rows": chain_of_strided_rows,
+         "chain_of_more_rows_than_steps": chain_of_more_rows_than_steps, "chain_of_no_numbers": chain_of_no_numbers, "chain_that_ends": chain_that_ends,
+         **{build.__name__: build for build in (rows_of_two_readers, one_stream_for_two_categories, scaled_by_the_state, made_by_functions_of_the_state,
+                                                scales_of_all_kinds, split_and_whole_draws, until_a_walk_is_far)}}
+
+
 LOOPS = [only_draws, draws_and_arithmetic, autoregression, last_value_only, observations_after, last_observations, two_taps, old_taps_after,
          sequences, drawn_parameters, parameters_of_the_state, one_stream_many_draws, one_stream_that_depends_on_itself, two_streams_in_turn,
          vectors, last_vectors, states_that_are_draws, until_in_the_state, until_of_last_values, until_drawn, nested, float32, float32_taps_after,
@@ -373,6 +470,32 @@ def test_blocks_give_what_steps_give(build, block_steps):
     assert_same(want, got)
     assert want[2]["block_steps"] == 0
     assert (got[2]["block_steps"] > 0) == (build.__name__ not in UNSPLIT)
+
+
+@pytest.mark.parametrize("block_steps", LENGTHS)
+@pytest.mark.parametrize("name", SPLIT)
+def test_draws_that_the_core_finishes_are_those_of_steps(name, block_steps):
+    want, got = outcome(SPLIT[name], 0), outcome(SPLIT[name], block_steps)
+    assert_same(want, got)
+    assert got[2]["block_steps"] > 0
+
+
+@pytest.mark.parametrize("bad_step", [0, 1, 20, 300])
+def test_a_scale_of_the_state_that_is_refused_is_refused_at_its_step(bad_step):
+    outcomes = []
+    for block_steps in (0, 7, 256):
+        srng = at.random.RandomStream(11)
+        (k, x), updates = pyscan.scan(lambda k, x: (k - 1, srng.normal(x, at.cast(k, "float64"))), n_steps=400,
+                                      outputs_info=[np.int64(bad_step - 1), np.float64(0)])
+        with pyscan.config.change_flags(scan__block_steps=block_steps):
+            fn = pyscan.function([], [k, x], updates=updates)
+        before = text_of_state(srng.state_updates[0][0].get_value())
+        with pytest.raises(Exception, match="scale < 0") as caught:
+            fn()
+        assert text_of_state(srng.state_updates[0][0].get_value()) == before
+        outcomes.append(str(caught.value))
+    assert f"step {bad_step}" in outcomes[0]
+    assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
 @pytest.mark.parametrize("n_steps", [0, 1, 2, 15, 16, 17, 18, 24, 25, 26, 41])

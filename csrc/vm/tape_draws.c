@@ -1,0 +1,136 @@
+/* Cells that finish draws whose numbers were drawn ahead, and that look up elements of vectors.
+ *
+ * Relies on: tape_cells.h, random. Relied on by: tape.c. */
+#include <stddef.h>
+#include <string.h>
+
+#include "random/draw.h"
+#include "vm/tape_cells.h"
+
+static inline double double_at(const char *at)
+{
+    double x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+static inline int64_t int64_at(const char *at)
+{
+    int64_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+/* ---- elements ---- */
+
+/* Elements of 8 bytes. A place that is not there is refused by the plain loop's step. */
+#define ELEMENT_CELL(NAME, STORE)                                                    \
+    static void NAME(TAPE_ARGUMENTS)                                                 \
+    {                                                                                \
+        int64_t index = int64_at(cell->at[TAPE_B]);                                  \
+        uint64_t place = (uint64_t)(index + (index >> 63 & cell->look.length));      \
+                                                                                     \
+        if (place >= (uint64_t)cell->look.length) {                                  \
+            return tape_step(cell->step)(cell, t, end, tape, r0, r1, r2, r3);        \
+        }                                                                            \
+        memcpy(cell->at[TAPE_TO], cell->look.data + (int64_t)place * cell->look.stride, 8); \
+        STORE;                                                                       \
+        TAPE_JUMP(cell + 1);                                                         \
+    }
+ELEMENT_CELL(element_cell, (void)0)
+ELEMENT_CELL(element_stored_cell, memcpy(cell->store + 8 * t, cell->at[TAPE_TO], 8))
+
+TapeFunction tape_element(bool is_stored) { return is_stored ? element_stored_cell : element_cell; }
+
+/* ---- categories ---- */
+
+static void put_category(const TapeCell *cell, int64_t t, int64_t category)
+{
+    memcpy(cell->at[TAPE_TO], &category, sizeof category);
+    if (cell->store != NULL) {
+        memcpy(cell->store + 8 * t, &category, sizeof category);
+    }
+}
+
+/* By a vector that the core looks at, in whatever way. */
+static void category_cell(TAPE_ARGUMENTS)
+{
+    put_category(cell, t, draw_find_category(tape->frame->arrays[cell->step->src[1]], double_at(cell->at[TAPE_A] + 8 * t)));
+    TAPE_JUMP(cell + 1);
+}
+
+/* By a row of a matrix without running sums, or with a place that is not there. The step that looks at the row is done first. */
+static void long_category_cell(TAPE_ARGUMENTS)
+{
+    if (frame_run_one(tape->frame, cell->row_step, tape->run) < 0) {
+        TAPE_STOP(t, -1);
+    }
+    return category_cell(cell, t, end, tape, r0, r1, r2, r3);
+}
+
+/* The first of n running sums, which do not fall, that is not below u; NaN is not. */
+static inline int64_t search_sums(const double *sums, int64_t n, double u)
+{
+    int64_t low = 0;
+
+    while (n > 0) {
+        int64_t half = n / 2;
+        bool is_below = sums[low + half] < u;
+
+        low += is_below ? half + 1 : 0;
+        n = is_below ? n - half - 1 : half;
+    }
+    return low;
+}
+
+/* The same by counting those below, without a jump that depends on u. */
+static inline int64_t count_sums(const double *sums, int64_t n, double u)
+{
+    int64_t category = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        category += sums[i] < u;
+    }
+    return category;
+}
+
+#define ROW_CELL(NAME, category)                                                                                 \
+    static void NAME(TAPE_ARGUMENTS)                                                                             \
+    {                                                                                                            \
+        int64_t index = int64_at(cell->at[TAPE_B]);                                                              \
+        uint64_t place = (uint64_t)(index + (index >> 63 & cell->look.length));                                  \
+                                                                                                                 \
+        if (place < (uint64_t)cell->look.length) {                                                               \
+            const double *sums = (const double *)(const void *)cell->look.data + (int64_t)place * cell->look.stride; \
+            const double u = double_at(cell->at[TAPE_A] + 8 * t);                                                \
+                                                                                                                 \
+            put_category(cell, t, category);                                                                     \
+            TAPE_JUMP(cell + 1);                                                                                 \
+        }                                                                                                        \
+        return long_category_cell(cell, t, end, tape, r0, r1, r2, r3);                                           \
+    }
+ROW_CELL(row_category2_cell, count_sums(sums, 2, u))
+ROW_CELL(row_category3_cell, count_sums(sums, 3, u))
+ROW_CELL(row_category4_cell, count_sums(sums, 4, u))
+ROW_CELL(row_categories_cell, search_sums(sums, cell->look.stride, u))
+
+TapeFunction tape_category(void) { return category_cell; }
+
+TapeFunction tape_row_category(int64_t n_categories, bool has_sums)
+{
+    static const TapeFunction few[] = {row_category2_cell, row_category3_cell, row_category4_cell};
+
+    return !has_sums ? long_category_cell : n_categories >= 2 && n_categories <= 4 ? few[n_categories - 2] : row_categories_cell;
+}
+
+/* ---- draws of a location and a scale, and their like ---- */
+
+static void finish_cell(TAPE_ARGUMENTS)
+{
+    if (!cell->finish(cell->at[TAPE_FIRST] + 8 * t, cell->at[TAPE_TO], cell->at[TAPE_A], cell->at[TAPE_B])) {
+        TAPE_STOP(t, TAPE_LEFT);
+    }
+    TAPE_JUMP(cell + 1);
+}
+
+TapeFunction tape_finish(void) { return finish_cell; }
