@@ -376,10 +376,14 @@ int fast_standard(int dist)
 #define STANDARD_OF_NORMAL DIST_NORMAL
 #define STANDARD_OF_EXPONENTIAL DIST_EXPONENTIAL
 #define STANDARD_OF_DOUBLE DIST_UNIFORM
+#define STANDARD_OF_OPEN -1     /* more numbers than one, now and then */
 #define STANDARD_OF_INTEGERS -1
-#define FAST(NAME, words, ...) \
-    case DIST_##NAME:          \
-        return STANDARD_OF_##words;
+#define STANDARD_STRAIGHT(words) STANDARD_OF_##words
+#define STANDARD_CALLS(words) STANDARD_OF_##words
+#define STANDARD_WHOLE(words) -1 /* other numbers for other parameters */
+#define FAST(NAME, words, form, ...) \
+    case DIST_##NAME:                \
+        return STANDARD_##form(words);
 #include "random/fast.def"
 #undef FAST
     case DIST_CATEGORICAL:
@@ -424,27 +428,19 @@ bool fast_may_finish(const Dists *dists, int dist)
         memcpy(dst, &x, sizeof x);                                                                    \
         return true;                                                                                  \
     }
-#define VALUE_OF_NORMAL(NAME) VALUE(NAME)
-#define VALUE_OF_EXPONENTIAL(NAME) VALUE(NAME)
-#define VALUE_OF_DOUBLE(NAME) VALUE(NAME)
-#define VALUE_OF_INTEGERS(NAME)
-#define FAST(NAME, words, ...) VALUE_OF_##words(NAME)
+#define FAST(NAME, ...) VALUE(NAME) /* of INTEGERS and WHOLE rows: not used */
 #include "random/fast.def"
 #undef FAST
 
 FastValue fast_value(int dist)
 {
-    switch (dist) {
-#define FINISH_OF_NORMAL(NAME) case DIST_##NAME: return finish_##NAME;
-#define FINISH_OF_EXPONENTIAL(NAME) FINISH_OF_NORMAL(NAME)
-#define FINISH_OF_DOUBLE(NAME) FINISH_OF_NORMAL(NAME)
-#define FINISH_OF_INTEGERS(NAME)
-#define FAST(NAME, words, ...) FINISH_OF_##words(NAME)
+    static const FastValue values[N_DISTS] = {
+#define FAST(NAME, ...) [DIST_##NAME] = finish_##NAME,
 #include "random/fast.def"
 #undef FAST
-    default:
-        return NULL;
-    }
+    };
+
+    return values[dist];
 }
 
 /* ---- single draws and fills ---- */
