@@ -201,8 +201,9 @@ def _same_draws(name: str, twin: Any, n: int, m: int | None, params: Any, single
 _MANY, _FEW = {"fast": (20, 600), "symbols": (2, 16), "library": (2, 16), "legacy": (3, 16)}, {"fast": (4, 30), "symbols": (2, 6), "library": (2, 6), "legacy": (2, 6)}
 
 # A class of bit generator for each path of single draws that the way has in csrc/random. One stands for all that are called by
-# pointers; a Mersenne twister is filled as those with inline code are, and its words were compared when its kind was found.
-_BIT_GENERATORS = {"fast": (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64, np.random.Philox), "symbols": (np.random.SFC64,), "library": (np.random.SFC64,), "legacy": (np.random.SFC64,)}
+# pointers; a Mersenne twister is filled as those with inline code are, and its words were compared when its kind was
+# found; it stands for all RandomStates, whose single draws call it.
+_BIT_GENERATORS = {"fast": (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64, np.random.Philox), "symbols": (np.random.SFC64,), "library": (np.random.SFC64,), "legacy": (np.random.MT19937,)}
 _SEED = np.random.SeedSequence(20)
 
 

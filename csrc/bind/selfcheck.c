@@ -35,7 +35,8 @@ static bool set_way(BindState *state, Dists *dists, int dist, Way way)
             : way == WAY_LEGACY ? legacy_find(symbol, state->symbols[dist][i]) : state->symbols[dist][i];
     }
     dists->use_method[dist] = way == WAY_METHOD || way == WAY_UNKNOWN;
-    dists->no_fast[dist] = way != WAY_FAST;
+    dists->no_fast[dist] = way != WAY_FAST && !(way == WAY_LEGACY && dists->functions[dist][0] == state->symbols[dist][0]);
+    if (way == WAY_LEGACY) dists->fast = &state->fast; /* without tables, which none of the shared functions has */
     if (way == WAY_FAST) return learn_fast(state, dists) && fast_may(dists, dist) && dists_have(dists, dist);
     if (way == WAY_LIBRARY && !is_numpys(dist_symbol(dist, 0))) return false; /* as WAY_SYMBOLS */
     if (way == WAY_LEGACY && !dist_is_legacy(dist)) return false;

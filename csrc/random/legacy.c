@@ -3,7 +3,7 @@
  * NEP 19 freezes the stream of RandomState, so every rounding counts: each expression is computed in the order in which it
  * stands here. bind uses a function only after its draws and states were the object's own in each regime of the
  * distribution (selfcheck.c). Where Generator and RandomState share a function, the running NumPy's is taken.
- * Relies on: stream.h, the C library. Relied on by: see legacy.h. */
+ * Relies on: stream.h, mt19937.h, the C library. Relied on by: see legacy.h. */
 #include "random/legacy.h"
 
 #include <math.h>
@@ -11,7 +11,53 @@
 
 static const double pi = 3.14159265358979323846;
 
-static double draw_unit(BitGen *bitgen) { return bitgen->next_double(bitgen->state); }
+/* ---- uniform numbers ----
+ * Those of a Mersenne twister are drawn ahead, more each time, but never beyond its key: so what was not used is taken back
+ * by counting, and a key is made anew where it would be without. */
+
+enum { FIRST_AHEAD = 8, MOST_AHEAD = MT19937_WORDS / 2 };
+
+void legacy_start(LegacyGen *gen, const Stream *stream, bool is_fill)
+{
+    gen->bitgen = *stream->bitgen;
+    gen->gauss = stream->gauss;
+    gen->next = gen->end = gen->ahead;
+    gen->n_ahead = is_fill && stream->kind == STREAM_MT19937 ? FIRST_AHEAD : 0;
+}
+
+void legacy_stop(LegacyGen *gen)
+{
+    if (gen->next < gen->end) {
+        mt19937_take_back(gen->bitgen.state, gen->end - gen->next);
+    }
+}
+
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static double draw_more(LegacyGen *gen)
+{
+    int64_t n = gen->n_ahead == 0 ? 0 : least_of(mt19937_n_ahead(gen->bitgen.state), gen->n_ahead);
+    uint64_t words[MOST_AHEAD];
+
+    if (n == 0) {
+        return gen->bitgen.next_double(gen->bitgen.state);
+    }
+    mt19937_doubles(gen->bitgen.state, words, n);
+    for (int64_t i = 0; i < n; i++) {
+        gen->ahead[i] = (double)(int64_t)(words[i] >> 11) * 0x1p-53;
+    }
+    gen->n_ahead = least_of(4 * gen->n_ahead, MOST_AHEAD);
+    gen->next = gen->ahead + 1;
+    gen->end = gen->ahead + n;
+    return gen->ahead[0];
+}
+
+static double draw_unit(BitGen *bitgen)
+{
+    LegacyGen *gen = (LegacyGen *)(void *)bitgen;
+
+    return gen->next < gen->end ? *gen->next++ : draw_more(gen);
+}
 
 /* ---- Gaussians ---- */
 
@@ -140,6 +186,16 @@ static double draw_standard_t(BitGen *bitgen, double df)
     return sqrt(df / 2.0) * above / sqrt(below);
 }
 
+/* x / (x + y) from the logarithms of both. */
+static double divide_tiny_powers(double log_x, double log_y)
+{
+    double most = log_x > log_y ? log_x : log_y;
+
+    log_x -= most;
+    log_y -= most;
+    return exp(log_x - log(exp(log_x) + exp(log_y)));
+}
+
 /* Both shapes at most 1: powers of two uniforms, accepted when their sum is at most 1 (Johnk); by logarithms where both
  * powers are too small for doubles. */
 static double draw_small_beta(BitGen *bitgen, double a, double b)
@@ -148,14 +204,7 @@ static double draw_small_beta(BitGen *bitgen, double a, double b)
         double u = draw_unit(bitgen), v = draw_unit(bitgen), x = pow(u, 1.0 / a), y = pow(v, 1.0 / b), sum = x + y;
 
         if (sum <= 1.0 && u + v > 0.0) {
-            double log_x = log(u) / a, log_y = log(v) / b, most = log_x > log_y ? log_x : log_y;
-
-            if (sum > 0.0) {
-                return x / sum;
-            }
-            log_x -= most;
-            log_y -= most;
-            return exp(log_x - log(exp(log_x) + exp(log_y)));
+            return sum > 0.0 ? x / sum : divide_tiny_powers(log(u) / a, log(v) / b);
         }
     }
 }
@@ -265,12 +314,23 @@ static int64_t draw_zipf(BitGen *bitgen, double a)
 
 /* ---- binomial ---- */
 
+enum { MOST_MASSES = 26 };
+
 /* What both algorithms work out from n and p (at most 0.5) before they draw; kept in the stream's BinomialMemo. */
 typedef struct BinomialSetup {
-    int64_t n, mode;
-    double p, q, none; /* `none`: the probability of no success, for inversion, */
-    double bound;      /* which starts again beyond this many */
-    double p1, centre, left, right, c, slope_left, slope_right, p2, p3, p4; /* of the hat over the density (BTPE) */
+    int64_t n;
+    double p, q;
+    union {
+        struct { /* for inversion, which starts again beyond that many */
+            int64_t bound;
+            int64_t n_masses; /* the first probabilities, from no success on, as far as they were needed so far */
+            double masses[MOST_MASSES];
+        };
+        struct { /* of the hat over the density (BTPE) */
+            int64_t mode;
+            double p1, centre, left, right, c, slope_left, slope_right, p2, p3, p4;
+        };
+    };
 } BinomialSetup;
 _Static_assert(sizeof(BinomialSetup) <= sizeof(BinomialMemo), "a memo has room for our setup");
 
@@ -278,25 +338,37 @@ static void set_up_inversion(BinomialSetup *setup)
 {
     double mean = (double)setup->n * setup->p, most = mean + 10.0 * sqrt(mean * setup->q + 1.0);
 
-    setup->none = exp((double)setup->n * log(setup->q));
-    setup->bound = (double)(int64_t)((double)setup->n < most ? (double)setup->n : most);
+    setup->masses[0] = exp((double)setup->n * log(setup->q));
+    setup->n_masses = 1;
+    setup->bound = (int64_t)((double)setup->n < most ? (double)setup->n : most);
+}
+
+/* The probability of x successes from that of x - 1. */
+static double find_mass(BinomialSetup *setup, int64_t x, double mass)
+{
+    mass = ((double)(setup->n - x + 1) * setup->p * mass) / ((double)x * setup->q);
+    if (x < MOST_MASSES) {
+        setup->masses[x] = mass;
+        setup->n_masses = x + 1;
+    }
+    return mass;
 }
 
 /* Sums probabilities from no success on, until they reach a uniform number. */
-static int64_t draw_by_inversion(BitGen *bitgen, const BinomialSetup *setup)
+static int64_t draw_by_inversion(BitGen *bitgen, BinomialSetup *setup)
 {
-    double mass = setup->none, u = draw_unit(bitgen);
+    double mass = setup->masses[0], u = draw_unit(bitgen);
     int64_t x = 0;
 
     while (u > mass) {
         x++;
-        if ((double)x > setup->bound) {
+        if (x > setup->bound) {
             x = 0;
-            mass = setup->none;
+            mass = setup->masses[0];
             u = draw_unit(bitgen);
         } else {
             u -= mass;
-            mass = ((double)(setup->n - x + 1) * setup->p * mass) / ((double)x * setup->q);
+            mass = x < setup->n_masses ? setup->masses[x] : find_mass(setup, x, mass);
         }
     }
     return x;

@@ -192,25 +192,34 @@ static int leave_to_method(Frame *frame, const Step *step, Stream *stream, Run *
     return draw_by_host(frame, step, stream, run);
 }
 
-/* Shows the functions of a RandomState its second Gaussian while they draw. Returns what stood in the stream before. */
-static BitGen *show_gauss(Stream *stream, LegacyGen *shown)
+/* Shows the functions of a RandomState what they need besides its bit generator while they draw. Returns what stood in the
+ * stream before, for hide_legacy. */
+static BitGen *show_legacy(Stream *stream, LegacyGen *shown, bool is_fill)
 {
     BitGen *bitgen = stream->bitgen;
 
     if (stream->gauss != NULL) {
-        *shown = (LegacyGen){*bitgen, stream->gauss};
+        legacy_start(shown, stream, is_fill);
         stream->bitgen = &shown->bitgen;
     }
     return bitgen;
 }
 
+static void hide_legacy(Stream *stream, LegacyGen *shown, BitGen *bitgen)
+{
+    if (stream->gauss != NULL) {
+        legacy_stop(shown);
+        stream->bitgen = bitgen;
+    }
+}
+
 int draws_fill(int dist, Stream *stream, const Array *dst, const Array *params, DrawPoll poll, Run *run)
 {
     LegacyGen shown;
-    BitGen *bitgen = show_gauss(stream, &shown);
+    BitGen *bitgen = show_legacy(stream, &shown, true);
     int result = draw_fill(draws_find(run->host, stream, dist), dist, stream, dst, params, poll, run->status);
 
-    stream->bitgen = bitgen;
+    hide_legacy(stream, &shown, bitgen);
     return result;
 }
 
@@ -271,9 +280,9 @@ int run_draw_scalar(Frame *frame, const Step *step, Run *run)
     for (int32_t i = 0; i < n_params; i++) {
         params[i] = *step->cells[i];
     }
-    bitgen = show_gauss(stream, &shown);
+    bitgen = show_legacy(stream, &shown, false);
     result = draw_one(dists, dist, stream, *step->cells[n_params], params, run->status);
-    stream->bitgen = bitgen;
+    hide_legacy(stream, &shown, bitgen);
     return is_left_to_method(stream, result, run->status) ? leave_to_method(frame, step, stream, run) : result;
 }
 

@@ -70,6 +70,25 @@ def test_values_and_states_are_the_methods_own(name):
         check_draws(name, forms, rng, bits, make_pool(np.random.default_rng(1), name), N_DRAWS)
 
 
+@pytest.mark.parametrize("name", ["normal", "uniform", "logistic", "beta", "binomial", "poisson"])
+def test_fills_leave_a_twister_where_single_draws_do_whatever_is_left_of_its_key(name):
+    """Doubles are drawn ahead up to the end of the key, and those that are not used are taken back."""
+    rng, count = pyscan.shared(np.random.RandomState(1), borrow=True), at.lscalar("count")
+    params = selfcheck.read_regimes(ROWS[name])[0]
+    draw, next_rng = make_draw(name, rng, (count,), params)
+    function = pyscan.function([count], draw, updates={rng: next_rng})
+    for used in (0, 1, 100, 609, 620, 621, 622, 623, 624):
+        twin, own = np.random.RandomState(3), np.random.RandomState(3)
+        state = dict(twin.get_state(legacy=False))
+        state["state"]["pos"] = used
+        twin.set_state(state), own.set_state(state)
+        rng.set_value(own, borrow=True)
+        for n in (1, 2, 3, 20, 1, 311, 312, 313, 1000):
+            expected = np.array([getattr(twin, name)(*params) for _ in range(n)])
+            assert function(n).tobytes() == expected.tobytes()
+            assert text_of_state(rng.get_value(borrow=True)) == text_of_state(twin)
+
+
 def wide_pool(name, n=200):
     """Parameters over many orders of magnitude: what no regime names."""
     random = np.random.default_rng(5)
