@@ -31,6 +31,10 @@ class Feature:
 
 class FunctionGraph:
     _features: Any
+    _history_history: list[Any]
+    _history_is_reverting: bool
+    _replace_nodes_removed: set[Apply]
+    _replace_validate_failed: bool
     apply_nodes: set[Apply]
     clients: dict[Any, list[tuple[Any, int]]]
     inputs: list[Any]

@@ -529,6 +529,31 @@ static int set_anything(PyObject *self, PyObject *value, void *offset)
     return 0;
 }
 
+/* NULL with AttributeError: what a feature keeps is there while the feature is. */
+static PyObject *if_kept(PyObject *value, bool is_kept, const char *name)
+{
+    if (is_kept) return Py_XNewRef(value);
+    PyErr_Format(PyExc_AttributeError, "this FunctionGraph has no feature that keeps %s", name);
+    return NULL;
+}
+
+static PyObject *get_history(PyObject *self, void *closure) { return if_kept(as_graph(self)->journal, as_graph(self)->journal != NULL, "_history_history"); }
+
+static PyObject *get_is_reverting(PyObject *self, void *closure)
+{
+    return if_kept(as_graph(self)->is_reverting ? Py_True : Py_False, as_graph(self)->journal != NULL, "_history_is_reverting");
+}
+
+static PyObject *get_removed_nodes(PyObject *self, void *closure)
+{
+    return if_kept(as_graph(self)->removed_nodes, as_graph(self)->removed_nodes != NULL, "_replace_nodes_removed");
+}
+
+static PyObject *get_validate_failed(PyObject *self, void *closure)
+{
+    return if_kept(as_graph(self)->has_reintroduced ? Py_True : Py_False, as_graph(self)->removed_nodes != NULL, "_replace_validate_failed");
+}
+
 #define OFFSET(member) ((void *)offsetof(FunctionGraph, member))
 static PyGetSetDef fgraph_getset[] = {
     {"inputs", get_member, set_container, "list of the inputs", OFFSET(inputs)},
@@ -540,6 +565,10 @@ static PyGetSetDef fgraph_getset[] = {
     {"vetoes", get_member, set_container, "list of (reason, what was proposed, why it was refused), kept when a validation refused it", OFFSET(vetoes)},
     {"update_mapping", get_member, set_update_mapping_attr, "dict: output index -> index of the input that it replaces", OFFSET(update_mapping)},
     {"inv_update_mapping", get_member, NULL, "dict: input index -> output index", OFFSET(inv_update_mapping)},
+    {"_history_history", get_history, NULL, "list of the changes that can be undone, while a History is attached", NULL},
+    {"_history_is_reverting", get_is_reverting, NULL, "whether changes are being undone, while a History is attached", NULL},
+    {"_replace_nodes_removed", get_removed_nodes, NULL, "set of the nodes that must not come back, while a ReplaceValidate is attached", NULL},
+    {"_replace_validate_failed", get_validate_failed, NULL, "whether one of them has come back, while a ReplaceValidate is attached", NULL},
     {"profile", get_member, set_anything, "None, or what a profiler left", OFFSET(profile)},
     {"name", get_member, set_anything, "a str for listings, or None", OFFSET(name)},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},

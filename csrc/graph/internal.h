@@ -79,6 +79,9 @@ void raise_missing_input(GraphState *state, PyObject *stolen_text, PyObject *var
 /* tag.c. Owned: a new scratchpad; a copy of one (NULL gives NULL with no exception). */
 PyObject *tag_new(GraphState *state);
 int tag_copy(GraphState *state, PyObject *tag, PyObject **copy);
+/* 0 or -1: appends str(reason) to the list of that name on a node's scratchpad, which is made when it is NULL. Nodes that come in when
+ * a graph is made ("init"), as most do, get no note. */
+int tag_note(GraphState *state, PyObject **tag, const char *name, PyObject *reason);
 
 /* props.c: what __props__ means for Op and Type. */
 /* 1, 0 or -1; *props is owned. */

@@ -52,6 +52,7 @@ int notify_import(FunctionGraph *graph, PyObject *node, PyObject *reason)
     GraphState *state = graph_state_of((PyObject *)graph);
     PyObject *error = NULL;
     if (!state) return -1;
+    if (tag_note(state, &as_apply(node)->tag, "imported_by", reason) < 0) keep_first_error(&error);
     FOR_EACH_FEATURE(graph, feature)
     {
         const FeatureHooks *hooks = hooks_peek(state, feature);
@@ -68,6 +69,7 @@ int notify_prune(FunctionGraph *graph, PyObject *node, PyObject *reason)
     GraphState *state = graph_state_of((PyObject *)graph);
     PyObject *error = NULL;
     if (!state) return -1;
+    if (tag_note(state, &as_apply(node)->tag, "removed_by", reason) < 0) keep_first_error(&error);
     FOR_EACH_FEATURE(graph, feature)
     {
         const FeatureHooks *hooks = hooks_peek(state, feature);

@@ -113,6 +113,29 @@ int tag_copy(GraphState *state, PyObject *tag, PyObject **copy)
     return fresh ? 0 : -1;
 }
 
+/* 0 or -1: appends to the list under that name in the dict, which is made with the first. */
+static int append_to(PyObject *dict, const char *name, PyObject *item)
+{
+    PyObject *list, *fresh;
+    int found = graph_find_item(dict, name, &list);
+    if (found > 0 && PyList_Check(list)) return PyList_Append(list, item);
+    if (found < 0 || !(fresh = Py_BuildValue("[O]", item))) return -1;
+    int status = PyDict_SetItemString(dict, name, fresh);
+    Py_DECREF(fresh);
+    return status;
+}
+
+int tag_note(GraphState *state, PyObject **tag, const char *name, PyObject *reason)
+{
+    if (PyUnicode_Check(reason) && PyUnicode_CompareWithASCIIString(reason, "init") == 0) return 0;
+    if (!*tag && !(*tag = tag_new(state))) return -1;
+    if (!Py_IS_TYPE(*tag, state->Scratchpad)) return 0; /* a user's own object */
+    PyObject *text = PyObject_Str(reason), *dict = text ? tag_dict(*tag) : NULL;
+    int status = dict ? append_to(dict, name, text) : -1;
+    Py_XDECREF(text);
+    return status;
+}
+
 int tag_exec(PyObject *module, GraphState *state)
 {
     state->Scratchpad = graph_add_type(module, &tag_spec, NULL);

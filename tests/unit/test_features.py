@@ -360,3 +360,36 @@ def test_features_pickle(feature):
 def test_callbacks_refuse_what_is_no_graph(call):
     with pytest.raises(TypeError):
         call()
+
+
+def test_what_a_history_keeps_can_be_looked_at_while_it_is_there():
+    x, y = variables("x y")
+    a = f(x)
+    fgraph = FunctionGraph([x, y], [a], clone=False)
+    (feature,) = fgraph._features
+    reverting = []
+
+    class Watch(Feature):
+        def on_change_input(self, fgraph, node, i, var, new_var, reason=None):
+            reverting.append(fgraph._history_is_reverting)
+    fgraph.attach_feature(Watch())
+    checkpoint = fgraph.checkpoint()
+    assert fgraph._history_history == []
+    fgraph.replace(a, g(y))
+    assert len(fgraph._history_history) == 1 and not fgraph._history_is_reverting
+    fgraph.revert(checkpoint)
+    assert fgraph._history_history == [] and reverting == [False, True] and fgraph.outputs == [a]
+    fgraph.remove_feature(feature)
+    for name in ("_history_history", "_history_is_reverting", "_replace_nodes_removed", "_replace_validate_failed"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(fgraph, name)
+
+
+def test_nodes_that_must_not_come_back_are_known_to_the_graph():
+    x, y = variables("x y")
+    a = f(x)
+    fgraph = FunctionGraph([x, y], [a], clone=False)
+    fgraph.replace_all_validate_remove([(a, g(y))], [a.owner])
+    assert fgraph._replace_nodes_removed == {a.owner} and not fgraph._replace_validate_failed
+    fgraph.replace(fgraph.outputs[0], a)
+    assert fgraph._replace_validate_failed

@@ -428,3 +428,27 @@ def test_eval_compiles_once_for_each_set_of_inputs():
     z = x + 2 * y
     assert z.eval({x: 1.0, y: 2.0}) == 5.0 and z.eval({y: 0.0, x: 1.0}) == 1.0
     assert len(z._fn_cache) == 1
+
+
+# --- what edits leave on nodes ---
+
+def test_nodes_note_the_edits_that_brought_them_in_and_took_them_out(parts):
+    x, y, a, b, c, fgraph = parts
+    assert not any(hasattr(node.tag, name) for node in fgraph.apply_nodes for name in ("imported_by", "removed_by"))
+    new = g(f(x), y)
+    fgraph.replace(b, new, reason="first")
+    assert new.owner.tag.imported_by == new.owner.inputs[0].owner.tag.imported_by == ["first"]
+    assert b.owner.tag.removed_by == ["first"] and not hasattr(c.owner.tag, "removed_by")
+    fgraph.replace(new, b, reason=("second", 2))
+    assert (b.owner.tag.imported_by, new.owner.tag.removed_by) == ([str(("second", 2))], [str(("second", 2))])
+    alone = f(x)
+    fgraph.import_node(alone.owner)
+    assert alone.owner.tag.imported_by == ["None"]
+
+
+def test_a_tag_of_the_users_own_gets_no_notes(parts):
+    x, y, a, b, c, fgraph = parts
+    new = g(a, x)
+    new.owner.tag = mine = object()
+    fgraph.replace(b, new, reason="first")
+    assert new.owner.tag is mine
