@@ -105,13 +105,17 @@ static inline bool is_quick_FAST(const Step *step)
 }
 static inline void draw_FAST(const Step *step) { (void)step; }
 
+/* Whether NumPy's binomial is 0 without a number drawn, which the single draws of a first use compare. (A RandomState's draws one.) */
+static inline bool is_nothing(int64_t n, double p) { return n == 0 || p == 0.0; }
+
 static inline bool is_probability(double p) { return p >= 0 && p <= 1; }
 static inline bool is_quick_BINOMIAL(const Step *step) { return quick_int64(step, 0) >= 0 && is_probability(quick_double(step, 1)); }
 static inline void draw_BINOMIAL(const Step *step)
 {
     int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))step->function;
 
-    store_int64(step, 2, binomial(step->bitgen, quick_double(step, 1), quick_int64(step, 0), step->memo));
+    store_int64(step, 2, is_nothing(quick_int64(step, 0), quick_double(step, 1))
+                             ? 0 : binomial(step->bitgen, quick_double(step, 1), quick_int64(step, 0), step->memo));
 }
 
 static inline bool is_quick_BERNOULLI(const Step *step) { return is_probability(quick_double(step, 0)); }
@@ -119,7 +123,7 @@ static inline void draw_BERNOULLI(const Step *step)
 {
     int64_t (*binomial)(BitGen *, double, int64_t, void *) = (int64_t (*)(BitGen *, double, int64_t, void *))step->function;
 
-    store_int64(step, 1, binomial(step->bitgen, quick_double(step, 0), 1, step->memo));
+    store_int64(step, 1, is_nothing(1, quick_double(step, 0)) ? 0 : binomial(step->bitgen, quick_double(step, 0), 1, step->memo));
 }
 
 #endif

@@ -47,6 +47,12 @@ static bool is_double(const Program *body, int32_t value)
     return body->values[value].value_class == VALUE_SCALAR && body->values[value].dtype == DTYPE_FLOAT64;
 }
 
+/* An integer as a double. */
+static bool is_from_int64(const Program *body, const Step *step)
+{
+    return step->instr->opcode == I_CAST && step->code != STEP_OTHER && body->values[step->src[0]].dtype == DTYPE_INT64 && is_double(body, step->dst[0]);
+}
+
 /* Arithmetic with cells of its own. */
 static bool is_arithmetic(const Program *body, const Step *step)
 {
@@ -121,6 +127,14 @@ static bool is_scaled(const Maker *maker, const Step *step)
     return is_split(maker, step) && (dist == DIST_NORMAL || dist == DIST_EXPONENTIAL || dist == DIST_UNIFORM);
 }
 
+static bool is_binomial(const Step *step) { return step->instr->opcode == I_DRAW && step->quick == STEP_QUICK_BINOMIAL; }
+
+/* Whether operand i of a step may be in a pin or a column; the last one is the result. */
+static bool is_plain(const Maker *maker, const Step *step, int32_t i)
+{
+    return is_arithmetic(maker->body, step) || is_scaled(maker, step) || (is_from_int64(maker->body, step) && i == 1) || (is_binomial(step) && i == 2 && !maker->is_lane[step->src[2]]);
+}
+
 /* An element of a vector that is the same in each step. */
 static bool is_element(const Maker *maker, const Step *step) { return step->code == STEP_ELEMENT && maker->phases->is_fixed[step->src[0]]; }
 
@@ -144,10 +158,10 @@ static void find_rows(Maker *maker)
 /* The step that shows the row of a categorical, or NULL. */
 static const Step *row_step(const Maker *maker, const Step *step) { return is_category(maker, step) ? maker->row_of[step->src[1]] : NULL; }
 
-static void read_value(Maker *maker, int32_t value, int32_t i_step, bool is_plain)
+static void read_value(Maker *maker, int32_t value, int32_t i_step, bool anywhere)
 {
     maker->last_read[value] = i_step;
-    maker->needs_memory[value] |= !is_plain;
+    maker->needs_memory[value] |= !anywhere;
 }
 
 static void find_reads(Maker *maker)
@@ -159,17 +173,16 @@ static void find_reads(Maker *maker)
         maker->last_read[i] = maker->chain_of[i] = maker->heir_of[i] = -1;
     }
     for (const Step *step = maker->core; step->code != STEP_END; step++, i_step++) {
-        bool is_plain = is_arithmetic(maker->body, step) || is_scaled(maker, step);
         int32_t made = step->dst[step->instr->n_dst - 1];
 
         for (int32_t i = step->instr->opcode == I_DRAW ? 1 : 0; i < step->instr->n_src; i++) {
-            read_value(maker, step->src[i], i_step, is_plain);
+            read_value(maker, step->src[i], i_step, is_plain(maker, step, i));
         }
         if (row_step(maker, step) != NULL) {
             read_value(maker, row_step(maker, step)->src[1], i_step, false);
         }
         maker->is_made[made] = true;
-        maker->needs_memory[made] |= !is_plain;
+        maker->needs_memory[made] |= !is_plain(maker, step, step->instr->n_src);
     }
     maker->n_steps = i_step;
     for (int32_t i = 0; i < loop->n_states; i++) {
@@ -334,6 +347,36 @@ static void add_arithmetic(Maker *maker, const Step *step, int32_t i_step)
     }
     cell->at[TAPE_TO] = to.address;
     if (is_stored) {
+        set_store(maker, cell, value);
+    }
+}
+
+static void add_from_int64(Maker *maker, const Step *step, int32_t i_step)
+{
+    int32_t value = step->dst[0];
+    TapeSpot to = maker->spots[value] = place_result(maker, value, i_step, false);
+    TapeCell *cell = add_cell(maker, tape_from_int64(to.place, maker->stores[value]));
+
+    set_operand(maker, &cell->at[TAPE_B], step->src[0]);
+    cell->at[TAPE_TO] = to.address;
+    if (maker->stores[value]) {
+        set_store(maker, cell, value);
+    }
+}
+
+static void add_binomial(Maker *maker, const Step *step, int32_t i_step)
+{
+    int32_t value = step->dst[1], p = step->src[2];
+    TapePlace place = place_of(maker, p);
+    TapeSpot to = maker->spots[value] = place_result(maker, value, i_step, false);
+    TapeCell *cell = add_cell(maker, tape_binomial(place, maker->stores[value]));
+
+    cell->step = step;
+    set_operand(maker, &cell->at[TAPE_A], step->src[1]);
+    set_operand(maker, &cell->at[TAPE_B], p);
+    cell->at[TAPE_FIRST] = place == TAPE_FIXED ? new_hidden(maker) : register_of(maker, p);
+    cell->at[TAPE_TO] = to.address;
+    if (maker->stores[value]) {
         set_store(maker, cell, value);
     }
 }
@@ -592,6 +635,10 @@ static int add_cells(Maker *maker)
     for (const Step *step = maker->core; step->code != STEP_END; step++, i_step++) {
         if (is_arithmetic(maker->body, step)) {
             add_arithmetic(maker, step, i_step);
+        } else if (is_from_int64(maker->body, step)) {
+            add_from_int64(maker, step, i_step);
+        } else if (is_binomial(step)) {
+            add_binomial(maker, step, i_step);
         } else if (is_scaled(maker, step)) {
             add_scaled(maker, step, i_step);
         } else if (is_category(maker, step)) {

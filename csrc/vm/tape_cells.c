@@ -1,25 +1,14 @@
 /* Cells of arithmetic on doubles, made by macros for each operation and each place of its operands, and the last cell of a tape.
  *
- * Relies on: tape_cells.h. */
+ * Relies on: tape_cells.h, math (one element of an elementary function). */
 #include "vm/tape_cells.h"
 
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
 
-#define READ_R0(operand) r0
-#define READ_R1(operand) r1
-#define READ_R2(operand) r2
-#define READ_R3(operand) r3
-#define READ_FIXED(operand) (*(const double *)(const void *)cell->at[operand])
-#define READ_COLUMN(operand) (((const double *)(const void *)cell->at[operand])[t])
-#define WRITE_R0 r0 = x
-#define WRITE_R1 r1 = x
-#define WRITE_R2 r2 = x
-#define WRITE_R3 r3 = x
-#define WRITE_FIXED *(double *)(void *)cell->at[TAPE_TO] = x
-#define STORE_NO (void)0
-#define STORE_YES ((double *)(void *)cell->store)[t] = x
+#include "math/elementary.h"
+
 
 #define CELL(NAME, expression, WRITE, STORE) \
     static void NAME(TAPE_ARGUMENTS)         \
@@ -64,10 +53,20 @@
     TARGETS(NAME##_FIXED, FUNCTION(READ_FIXED(TAPE_B)))               \
     TARGETS(NAME##_COLUMN, FUNCTION(READ_COLUMN(TAPE_B)))
 
+/* The elementary functions' one element. A small argument of exp, of which it is 1, waits for no polynomial. */
+#define BITS_OF_SMALL UINT64_C(0x3c90000000000000) /* of 2^-54 */
+static RARELY double exp_rarely(double x) { return rare_exp(x); }
+static RARELY double log_rarely(double x) { return rare_log(x); }
+static inline double exp_one(double x) { return is_rare_exp(x) & SIGN_BIT ? exp_rarely(x) : bits_of_abs(x) < BITS_OF_SMALL ? 1.0 : main_exp(x); }
+static inline double log_one(double x) { return is_rare_log(x) & SIGN_BIT ? log_rarely(x) : main_log(x); }
+
 BINARY(add, +)
 BINARY(sub, -)
 BINARY(mul, *)
 BINARY(div, /)
+UNARY(exp, exp_one)
+UNARY(log, log_one)
+TARGETS(whole, (double)*(const int64_t *)(const void *)cell->at[TAPE_B])
 UNARY(move, )
 UNARY(neg, -)
 UNARY(abs, fabs)
@@ -93,10 +92,24 @@ TapeFunction tape_binary(int scalar, TapePlace a, TapePlace b, TapePlace to, boo
 
 TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored)
 {
-    static const Targets cells[4][N_TAPE_PLACES] = {LIST_TARGETS_OF(move), LIST_TARGETS_OF(neg), LIST_TARGETS_OF(abs), LIST_TARGETS_OF(sqrt)};
-    int operation = scalar == SCALAR_SECOND ? 0 : scalar == SCALAR_NEG ? 1 : scalar == SCALAR_ABS ? 2 : scalar == SCALAR_SQRT ? 3 : -1;
+    static const struct { int scalar; Targets cells[N_TAPE_PLACES]; } rows[] = {
+        {SCALAR_SECOND, LIST_TARGETS_OF(move)}, {SCALAR_NEG, LIST_TARGETS_OF(neg)}, {SCALAR_ABS, LIST_TARGETS_OF(abs)},
+        {SCALAR_SQRT, LIST_TARGETS_OF(sqrt)},   {SCALAR_EXP, LIST_TARGETS_OF(exp)}, {SCALAR_LOG, LIST_TARGETS_OF(log)},
+    };
 
-    return operation < 0 ? NULL : cells[operation][b][to][is_stored];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].scalar == scalar) {
+            return rows[i].cells[b][to][is_stored];
+        }
+    }
+    return NULL;
+}
+
+TapeFunction tape_from_int64(TapePlace to, bool is_stored)
+{
+    static const Targets cells = LIST_TARGETS(whole);
+
+    return cells[to][is_stored];
 }
 
 #define PLAIN_CELL(A)                                                        \

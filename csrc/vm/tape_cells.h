@@ -58,9 +58,13 @@ struct TapeRun {
 /* A step was left before its end: the plain loop has to run it. */
 enum { TAPE_LEFT = 2 };
 
-/* Of doubles, by operation: ADD, SUB, MUL, TRUE_DIVIDE; and NEG, ABS, SQRT, or SECOND for a move. NULL when there is none. */
+/* Of doubles, by operation: ADD, SUB, MUL, TRUE_DIVIDE; and NEG, ABS, SQRT, EXP, LOG, or SECOND for a move. NULL when there is none. */
 TapeFunction tape_binary(int scalar, TapePlace a, TapePlace b, TapePlace to, bool is_stored);
 TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored);
+/* Of an int64 at a fixed address, a double. */
+TapeFunction tape_from_int64(TapePlace to, bool is_stored);
+/* A binomial draw of the trials at A, with the probability in B; FIRST is where that is kept for draws that are not nothing. */
+TapeFunction tape_binomial(TapePlace b, bool is_stored);
 TapeFunction tape_end(bool has_until);
 /* Leaves the step unless the double in A is a plain scale: above 0 and finite. */
 TapeFunction tape_plain(TapePlace a);
@@ -71,17 +75,40 @@ TapeFunction tape_memory(const Program *body, const Step *step, bool is_stored);
 TapeFunction tape_kernel(int n_operands);
 /* From B, an element of n_bytes, which may be in a column, to a place that may be in one. */
 TapeFunction tape_copy(int64_t n_bytes, bool is_from_column, bool is_to_column);
+/* The element of a vector at the place in B. */
+TapeFunction tape_element(bool is_stored);
 /* Whatever else there is. */
 TapeFunction tape_step(const Step *step);
 
 /* tape_draws.c. The numbers drawn ahead are in a column: at A of a categorical, which is drawn by the vector of the step's, or by the
- * row at the place in B; at FIRST of what is finished by a FastValue. An element is at the place in B. */
-TapeFunction tape_element(bool is_stored);
+ * row at the place in B; at FIRST of what is finished by a FastValue. */
 TapeFunction tape_category(void);
 TapeFunction tape_row_category(int64_t n_categories, bool has_sums);
 TapeFunction tape_finish(void);
 
-/* For the files of cells. */
+/* For what cells call, or go on with, rarely: so that otherwise they keep all in registers. */
+#if defined(__GNUC__)
+#define RARELY __attribute__((cold, noinline))
+#define APART __attribute__((noinline))
+#else
+#define RARELY
+#define APART
+#endif
+
+/* For the files of cells: operands by place, and what a cell does with its result x. */
+#define READ_R0(operand) r0
+#define READ_R1(operand) r1
+#define READ_R2(operand) r2
+#define READ_R3(operand) r3
+#define READ_FIXED(operand) (*(const double *)(const void *)cell->at[operand])
+#define READ_COLUMN(operand) (((const double *)(const void *)cell->at[operand])[t])
+#define WRITE_R0 r0 = x
+#define WRITE_R1 r1 = x
+#define WRITE_R2 r2 = x
+#define WRITE_R3 r3 = x
+#define WRITE_FIXED *(double *)(void *)cell->at[TAPE_TO] = x
+#define STORE_NO (void)0
+#define STORE_YES ((double *)(void *)cell->store)[t] = x
 #define TAPE_ARGUMENTS const TapeCell *cell, int64_t t, int64_t end, TapeRun *tape, double r0, double r1, double r2, double r3
 #define TAPE_JUMP(next) return (next)->function((next), t, end, tape, r0, r1, r2, r3)
 /* Leaves the tape. The pins are kept for the steps that follow. */

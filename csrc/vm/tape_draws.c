@@ -1,4 +1,4 @@
-/* Cells that finish draws whose numbers were drawn ahead, and that look up elements of vectors.
+/* Cells that finish draws whose numbers were drawn ahead.
  *
  * Relies on: tape_cells.h, random. Relied on by: tape.c. */
 #include <stddef.h>
@@ -21,27 +21,6 @@ static inline int64_t int64_at(const char *at)
     return x;
 }
 
-/* ---- elements ---- */
-
-/* Elements of 8 bytes. A place that is not there is refused by the plain loop's step. */
-#define ELEMENT_CELL(NAME, STORE)                                                    \
-    static void NAME(TAPE_ARGUMENTS)                                                 \
-    {                                                                                \
-        int64_t index = int64_at(cell->at[TAPE_B]);                                  \
-        uint64_t place = (uint64_t)(index + (index >> 63 & cell->look.length));      \
-                                                                                     \
-        if (place >= (uint64_t)cell->look.length) {                                  \
-            return tape_step(cell->step)(cell, t, end, tape, r0, r1, r2, r3);        \
-        }                                                                            \
-        memcpy(cell->at[TAPE_TO], cell->look.data + (int64_t)place * cell->look.stride, 8); \
-        STORE;                                                                       \
-        TAPE_JUMP(cell + 1);                                                         \
-    }
-ELEMENT_CELL(element_cell, (void)0)
-ELEMENT_CELL(element_stored_cell, memcpy(cell->store + 8 * t, cell->at[TAPE_TO], 8))
-
-TapeFunction tape_element(bool is_stored) { return is_stored ? element_stored_cell : element_cell; }
-
 /* ---- categories ---- */
 
 static void put_category(const TapeCell *cell, int64_t t, int64_t category)
@@ -60,7 +39,7 @@ static void category_cell(TAPE_ARGUMENTS)
 }
 
 /* By a row of a matrix without running sums, or with a place that is not there. The step that looks at the row is done first. */
-static void long_category_cell(TAPE_ARGUMENTS)
+static APART void long_category_cell(TAPE_ARGUMENTS)
 {
     if (frame_run_one(tape->frame, cell->row_step, tape->run) < 0) {
         TAPE_STOP(t, -1);

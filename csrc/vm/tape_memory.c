@@ -113,7 +113,7 @@ TapeFunction tape_kernel(int n_operands) { return n_operands == 1 ? kernel1_cell
 
 /* ---- by the plain loop ---- */
 
-static void step_cell(TAPE_ARGUMENTS)
+static APART void step_cell(TAPE_ARGUMENTS)
 {
     if (frame_run_one(tape->frame, cell->step, tape->run) < 0) {
         TAPE_STOP(t, -1);
@@ -121,9 +121,30 @@ static void step_cell(TAPE_ARGUMENTS)
     TAPE_JUMP(cell + 1);
 }
 
+/* Elements of 8 bytes. A place that is not there is refused by the plain loop. */
+#define ELEMENT_CELL(NAME, STORE)                                                            \
+    static void NAME(TAPE_ARGUMENTS)                                                         \
+    {                                                                                        \
+        const int64_t index = AT(const int64_t, TAPE_B);                                     \
+        const uint64_t place = (uint64_t)(index + (index >> 63 & cell->look.length));        \
+                                                                                             \
+        if (place < (uint64_t)cell->look.length) {                                           \
+            uint64_t x;                                                                      \
+            memcpy(&x, cell->look.data + (int64_t)place * cell->look.stride, sizeof x);      \
+            AT(uint64_t, TAPE_TO) = x;                                                       \
+            STORE;                                                                           \
+            TAPE_JUMP(cell + 1);                                                             \
+        }                                                                                    \
+        return step_cell(cell, t, end, tape, r0, r1, r2, r3);                                \
+    }
+ELEMENT_CELL(element_cell, STORE_NO)
+ELEMENT_CELL(element_stored_cell, ((uint64_t *)(void *)cell->store)[t] = x)
+
+TapeFunction tape_element(bool is_stored) { return is_stored ? element_stored_cell : element_cell; }
+
 /* A draw is armed, for a code of its own, when a call begins (frame.h). */
 #define DRAW_CELL(NAME, SHAPE)                                                   \
-    static void NAME(TAPE_ARGUMENTS)                                             \
+    static APART void NAME(TAPE_ARGUMENTS)                                       \
     {                                                                            \
         const Step *step = cell->step;                                           \
         if (step->code == STEP_QUICK_##SHAPE && is_quick_##SHAPE(step)) {        \
@@ -134,6 +155,52 @@ static void step_cell(TAPE_ARGUMENTS)
     }
 DRAW_CELL(binomial_cell, BINOMIAL)
 DRAW_CELL(bernoulli_cell, BERNOULLI)
+
+/* The draw is in memory then. */
+static APART void stored_binomial_cell(TAPE_ARGUMENTS)
+{
+    const Step *step = cell->step;
+    if (step->code == STEP_QUICK_BINOMIAL && is_quick_BINOMIAL(step)) {
+        draw_BINOMIAL(step);
+    } else if (frame_run_one(tape->frame, step, tape->run) < 0) {
+        TAPE_STOP(t, -1);
+    }
+    memcpy(cell->store + 8 * t, cell->at[TAPE_TO], 8);
+    TAPE_JUMP(cell + 1);
+}
+
+/* Trials of which none can succeed are told here, where plain parameters are drawn from at all. */
+#define TRIALS_CELL(NAME, B, ELSE, STORE)                                                           \
+    static void NAME(TAPE_ARGUMENTS)                                                                \
+    {                                                                                               \
+        const int64_t n = AT(const int64_t, TAPE_A), x = 0;                                         \
+        const double p = READ_##B(TAPE_B);                                                          \
+        if (n >= 0 && is_probability(p) && is_nothing(n, p) && cell->step->code == STEP_QUICK_BINOMIAL) { \
+            AT(int64_t, TAPE_TO) = x;                                                               \
+            STORE;                                                                                  \
+            TAPE_JUMP(cell + 1);                                                                    \
+        }                                                                                           \
+        AT(double, TAPE_FIRST) = p;                                                                 \
+        return ELSE(cell, t, end, tape, r0, r1, r2, r3);                                            \
+    }
+#define TRIALS_CELLS(B)                                                                             \
+    TRIALS_CELL(trials_##B##_n, B, binomial_cell, STORE_NO)                                         \
+    TRIALS_CELL(trials_##B##_s, B, stored_binomial_cell, ((int64_t *)(void *)cell->store)[t] = x)
+TRIALS_CELLS(R0)
+TRIALS_CELLS(R1)
+TRIALS_CELLS(R2)
+TRIALS_CELLS(R3)
+TRIALS_CELLS(FIXED)
+TRIALS_CELLS(COLUMN)
+
+TapeFunction tape_binomial(TapePlace b, bool is_stored)
+{
+    static const TapeFunction cells[N_TAPE_PLACES][2] = {
+        {trials_R0_n, trials_R0_s}, {trials_R1_n, trials_R1_s}, {trials_R2_n, trials_R2_s},
+        {trials_R3_n, trials_R3_s}, {trials_FIXED_n, trials_FIXED_s}, {trials_COLUMN_n, trials_COLUMN_s}};
+
+    return cells[b][is_stored];
+}
 
 /* Normal and its like, and what has no inlined code for this generator. */
 static void fast_cell(TAPE_ARGUMENTS)
@@ -151,7 +218,7 @@ TapeFunction tape_step(const Step *step)
     if (step->instr->opcode != I_DRAW || step->code == STEP_OTHER) {
         return step_cell;
     }
-    return step->quick == STEP_QUICK_BINOMIAL ? binomial_cell : step->quick == STEP_QUICK_BERNOULLI ? bernoulli_cell : fast_cell;
+    return step->quick == STEP_QUICK_BERNOULLI ? bernoulli_cell : fast_cell;
 }
 
 /* ---- copies ---- */

@@ -420,6 +420,17 @@ def scales_of_all_kinds(srng, n):
     return [], outputs, updates, []
 
 
+def binomials_of_every_kind(srng, n):
+    trials, p = at.lvector("trials"), at.dvector("p")
+
+    def step(trials, p, k, q):
+        new = srng.binomial(k, q)
+        return trials - new * 0, p + at.cast(new * 0, "float64"), new, srng.binomial(k, p), srng.binomial(trials, q) + srng.binomial(k + 1, at.exp(-q))
+    outputs, updates = scanned(step, n, sequences=[trials, p], outputs_info=[np.int64(3), np.float64(0.25), None, None, None])
+    values = np.random.default_rng(1)
+    return [trials, p], outputs, updates, [values.choice([0, 1, 5, 40, 1000], n), values.choice([0.0, -0.0, 1.0, 0.3, 0.9, 1e-300], n)]
+
+
 def split_and_whole_draws(srng, n):
     P = at.as_tensor_variable(probabilities(3, 3))
 
@@ -441,7 +452,7 @@ def until_a_walk_is_far(srng, n):
 SPLIT = {"chain_of_two": chain_of_two, "chain_of_five": chain_of_five, "chain_of_forty": chain_of_forty, "chain_of_strided_rows": chain_of_strided_rows,
          "chain_of_more_rows_than_steps": chain_of_more_rows_than_steps, "chain_of_no_numbers": chain_of_no_numbers, "chain_that_ends": chain_that_ends,
          **{build.__name__: build for build in (rows_of_two_readers, one_stream_for_two_categories, scaled_by_the_state, made_by_functions_of_the_state,
-                                                scales_of_all_kinds, split_and_whole_draws, until_a_walk_is_far)}}
+                                                scales_of_all_kinds, binomials_of_every_kind, split_and_whole_draws, until_a_walk_is_far)}}
 
 
 LOOPS = [only_draws, draws_and_arithmetic, autoregression, last_value_only, observations_after, last_observations, two_taps, old_taps_after,
@@ -478,6 +489,23 @@ def test_draws_that_the_core_finishes_are_those_of_steps(name, block_steps):
     want, got = outcome(SPLIT[name], 0), outcome(SPLIT[name], block_steps)
     assert_same(want, got)
     assert got[2]["block_steps"] > 0
+
+
+@pytest.mark.parametrize("function", [at.exp, at.log, at.sqrt, abs, lambda x: -x], ids=["exp", "log", "sqrt", "abs", "neg"])
+def test_functions_of_the_state_have_the_bits_that_they_have_elsewhere(function):
+    edges = [2.0 ** k * (1 + d) for k in (-1074, -1022, -60, -55, -54, -53, -27, -1, 0, 1) for d in (-2.0 ** -52, 0.0, 2.0 ** -52)]
+    edges += [0.0, 707.9, 708.0, 708.1, 709.7, 709.8, 745.1, 745.2, 1e9, 1e308, np.inf, np.nan]
+    values = np.concatenate([edges, np.negative(edges), np.random.default_rng(2).normal(0, 3, 3000), np.random.default_rng(3).uniform(0, 800, 300)])
+    got = []
+    for block_steps in (0, 256):
+        v = at.dvector("v")
+        outputs, updates = scanned(lambda v, nothing: (nothing * 1.0, function(v + nothing), function(v + nothing) * (1.0 + nothing)), len(values),
+                                   sequences=[v], outputs_info=[np.float64(-0.0), None, None])
+        with pyscan.config.change_flags(scan__block_steps=block_steps):
+            fn = pyscan.function([v], outputs, updates=updates)
+        got.append([out.tobytes() for out in fn(values)])
+        assert (fn.counters["block_steps"] > 0) == (block_steps > 0)
+    assert got[0] == got[1]
 
 
 @pytest.mark.parametrize("bad_step", [0, 1, 20, 300])
