@@ -328,6 +328,13 @@ int build_defer(Builder *builder)
     return result;
 }
 
+static int make_deferred(Builder *builder, PyObject *node)
+{
+    int is_slice = build_is_kind(node, OP_MAKE_SLICE);
+
+    return is_slice < 0 ? -1 : is_slice ? lower_call(builder, node) : lower_dimshuffle_now(builder, node);
+}
+
 /* Makes what was put off, as the node's own instruction. */
 static int32_t lower_deferred(Builder *builder, PyObject *variable, PyObject *entry)
 {
@@ -338,7 +345,7 @@ static int32_t lower_deferred(Builder *builder, PyObject *variable, PyObject *en
     Py_INCREF(entry);
     builder->node = PyTuple_GET_ITEM(entry, 0);
     builder->node_index = (int32_t)PyLong_AsLong(PyTuple_GET_ITEM(entry, 1));
-    result = PyDict_DelItem(builder->deferred, variable) < 0 ? -1 : lower_dimshuffle_now(builder, builder->node);
+    result = PyDict_DelItem(builder->deferred, variable) < 0 ? -1 : make_deferred(builder, builder->node);
     builder->node = node;
     builder->node_index = node_index;
     Py_DECREF(entry);

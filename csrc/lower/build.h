@@ -26,7 +26,7 @@ typedef struct Builder {
     PyObject *casts;          /* owned dict: (Constant, dtype) -> value number */
     PyObject *integers;       /* owned dict: int -> value number of the int64 constant */
     PyObject *new_array;      /* owned: numpy.array */
-    PyObject *deferred;       /* owned dict: Variable -> (Apply, its index): dimshuffles that only add leading axes, made when something needs them */
+    PyObject *deferred;       /* owned dict: Variable -> (Apply, its index): dimshuffles that only add leading axes, and slices that indexing reads by their parts, made when something needs them */
     PyObject *node;           /* lent: the node being lowered, or NULL */
     int32_t node_index;       /* its index in lowered->nodes, or -1 */
     Numbers inputs;           /* of the program; the object constants follow the graph's */
@@ -128,6 +128,12 @@ int lower_subtensor(Builder *builder, PyObject *node);
 int lower_inc_subtensor(Builder *builder, PyObject *node);
 int lower_advanced_subtensor1(Builder *builder, PyObject *node);
 int lower_advanced_inc_subtensor1(Builder *builder, PyObject *node);
+int lower_advanced_subtensor(Builder *builder, PyObject *node);
+int lower_advanced_inc_subtensor(Builder *builder, PyObject *node);
+int lower_make_slice(Builder *builder, PyObject *node);
+int lower_nonzero(Builder *builder, PyObject *node);
+/* Write mode and in-place flag of the ops that write. */
+int lower_read_write(PyObject *op, int *fn, uint8_t *flags);
 int lower_random(Builder *builder, PyObject *node);
 int lower_scan(Builder *builder, PyObject *node);
 int lower_call(Builder *builder, PyObject *node);

@@ -77,8 +77,7 @@ done:
     return result;
 }
 
-/* Write mode and in-place flag of the two ops that write. */
-static int read_write(PyObject *op, int *fn, uint8_t *flags)
+int lower_read_write(PyObject *op, int *fn, uint8_t *flags)
 {
     bool sets, inplace;
 
@@ -107,7 +106,7 @@ int lower_inc_subtensor(Builder *builder, PyObject *node)
     int n, n_indices, fn, result = -1;
     int32_t dst, x = build_value(builder, node_input(node, 0));
 
-    if (x < 0 || read_write(node_op(node), &fn, &flags) < 0) return -1;
+    if (x < 0 || lower_read_write(node_op(node), &fn, &flags) < 0) return -1;
     if (read_entries(builder, node_op(node), build_peek(builder, x)->ndim, entries, &n, &n_indices) < 0) goto done;
     if (read_written(builder, node, build_peek(builder, x)->ndim - n_indices, x, &src) < 0) goto done;
     if (read_indices(builder, node, 2, &src) < 0) goto done;
@@ -158,7 +157,7 @@ int lower_advanced_inc_subtensor1(Builder *builder, PyObject *node)
     if (result != 0) return result;
     result = -1;
     x = build_value(builder, node_input(node, 0));
-    if (x < 0 || read_write(node_op(node), &fn, &flags) < 0) return -1;
+    if (x < 0 || lower_read_write(node_op(node), &fn, &flags) < 0) return -1;
     if (read_written(builder, node, build_peek(builder, x)->ndim, x, &src) < 0 || numbers_add(&src, rows) < 0) goto done;
     dst = build_result(builder, node_output(node, 0));
     if (dst < 0) goto done;

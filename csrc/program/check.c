@@ -377,7 +377,8 @@ static int check_frame(const Check *check)
         || (row_n_src[instr->opcode] >= 0 && instr->n_src != row_n_src[instr->opcode])) {
         return check_refuse(check, "wrong number of operands");
     }
-    may_be_in_place = instr->opcode == I_SET_SLICE || instr->opcode == I_SET_TAKE || instr->opcode == I_DRAW;
+    may_be_in_place = instr->opcode == I_SET_SLICE || instr->opcode == I_SET_TAKE || instr->opcode == I_SCATTER
+                      || instr->opcode == I_DRAW;
     if ((instr->flags & ~(INSTR_INPLACE | INSTR_INVARIANT)) != 0 || ((instr->flags & INSTR_INPLACE) != 0 && !may_be_in_place)
         || ((instr->flags & INSTR_INVARIANT) != 0 && check->around == NULL)) {
         return check_refuse(check, "a flag that it cannot have");

@@ -312,6 +312,87 @@ static int check_SET_TAKE(const Check *check)
     return expect_write(check, src_value(check, 0)->ndim);
 }
 
+static int check_NONZERO(const Check *check)
+{
+    const Instr *instr = check->instr;
+    const Value *source = instr->n_src > 0 ? src_value(check, 0) : NULL;
+
+    if (source == NULL || instr->n_src > 2 || !is_numeric(source) || source->ndim < 1 || instr->n_dst != source->ndim) {
+        return check_refuse(check, "an array gives as many vectors as it has axes");
+    }
+    for (int32_t i = 0; i < instr->n_dst; i++) {
+        if (!is_of(dst_value(check, i), DTYPE_INT64, 1)) {
+            return check_refuse(check, "the destinations must be int64 vectors");
+        }
+    }
+    if (expect_n_aux(check, instr->n_src - 1) < 0 || instr->n_src == 1) {
+        return instr->n_aux == instr->n_src - 1 ? 0 : -1;
+    }
+    return check_expect(check, aux_entry(check, 0) >= 0 && aux_entry(check, 0) + source->ndim <= src_value(check, 1)->ndim,
+                        "the second source must have the axes that the first stands for");
+}
+
+/* The index of a gather whose sources begin at `first`: its entries against the array and the sources; *ndim is the rank of
+ * what it chooses. */
+static int expect_gather(const Check *check, int32_t first, int *ndim)
+{
+    int n_used = 0, n_rest = 0, n_arrays = 0, joint = 0;
+    int32_t src = first;
+
+    for (int32_t i = 0; i < check->instr->n_aux; i++) {
+        int64_t entry = aux_entry(check, i);
+        int n_bounds = entry == SLICE_ARRAY || entry == SLICE_NEW ? 0 : ((entry & SLICE_START) != 0) + ((entry & SLICE_STOP) != 0) + ((entry & SLICE_STEP) != 0);
+
+        if (entry != SLICE_ARRAY && entry != SLICE_NEW && ((entry & SLICE_RANGE) == 0 || entry > (SLICE_RANGE | SLICE_START | SLICE_STOP | SLICE_STEP))) {
+            return check_refuse(check, "an entry is no range, index array or new axis");
+        }
+        if (src + n_bounds + (entry == SLICE_ARRAY) > check->instr->n_src) {
+            return check_refuse(check, "the entries ask for another number of sources");
+        }
+        n_used += entry != SLICE_NEW;
+        n_rest += entry != SLICE_ARRAY;
+        if (entry == SLICE_ARRAY) {
+            const Value *index = src_value(check, src++);
+            if (!is_of(index, DTYPE_INT64, index->ndim)) {
+                return check_refuse(check, "index arrays must be of int64");
+            }
+            joint = index->ndim > joint ? index->ndim : joint;
+            n_arrays++;
+        }
+        for (; n_bounds > 0; n_bounds--) {
+            if (!is_length(src_value(check, src++))) {
+                return check_refuse(check, "lengths and indices must be int64 scalars");
+            }
+        }
+    }
+    *ndim = joint + n_rest + src_value(check, 0)->ndim - n_used;
+    if (*ndim > ARRAY_MAX_NDIM || check->instr->n_aux > ARRAY_MAX_NDIM || src_value(check, 0)->ndim + n_rest > ARRAY_MAX_NDIM) {
+        return check_refuse(check, "too many axes");
+    }
+    return check_expect(check, n_used <= src_value(check, 0)->ndim && src_value(check, 0)->ndim > 0 && n_arrays > 0 && src == check->instr->n_src,
+                        "the entries do not fit the sources");
+}
+
+static int check_GATHER(const Check *check)
+{
+    int ndim;
+
+    if (expect_n_src(check, 2) < 0 || expect_gather(check, 1, &ndim) < 0) {
+        return -1;
+    }
+    return check_expect(check, is_of(dst_value(check, 0), (DType)src_value(check, 0)->dtype, ndim), "the destination has the wrong type");
+}
+
+static int check_SCATTER(const Check *check)
+{
+    int ndim;
+
+    if (expect_n_src(check, 3) < 0 || expect_gather(check, 2, &ndim) < 0) {
+        return -1;
+    }
+    return expect_write(check, ndim);
+}
+
 static int check_FILL(const Check *check)
 {
     if (expect_n_src(check, 1) < 0 || expect_lengths(check, 1) < 0) {

@@ -248,6 +248,7 @@ static const char *fn_name(const Instr *instr)
         return instr->fn >= 0 && instr->fn < N_REDUCES ? reduce_names[instr->fn] : "?";
     case I_SET_SLICE:
     case I_SET_TAKE:
+    case I_SCATTER:
         return instr->fn == WRITE_SET ? "set" : "add";
     case I_DRAW:
         return instr->fn >= 0 && instr->fn < N_DISTS ? dist_name(instr->fn) : "?";
@@ -258,15 +259,15 @@ static const char *fn_name(const Instr *instr)
 
 static bool shows_dtype(int opcode) { return opcode == I_MAP || opcode == I_REDUCE || opcode == I_CUMULATE; }
 
-/* Entries of a slice as Python writes them: i for an index, a:b:c for what is given of start, stop and step. */
+/* Entries of a slice as Python writes them: i for an index, words for an index array and a new axis, a:b:c for what is given of start, stop and step. */
 static void add_entries(Text *text, const Program *program, const Instr *instr)
 {
     for (int32_t i = 0; i < instr->n_aux; i++) {
         int64_t entry = instr_aux(program, instr)[i];
 
         add(text, i == 0 ? " [" : ", ");
-        if (entry == SLICE_INDEX) {
-            add(text, "i");
+        if (entry == SLICE_INDEX || entry >= SLICE_ARRAY) {
+            add(text, entry == SLICE_INDEX ? "i" : entry == SLICE_ARRAY ? "array" : "new");
         } else {
             add(text, "%s:%s%s", (entry & SLICE_START) != 0 ? "a" : "", (entry & SLICE_STOP) != 0 ? "b" : "",
                 (entry & SLICE_STEP) != 0 ? ":c" : "");
@@ -279,7 +280,7 @@ static void add_aux(const Listing *listing, const Instr *instr)
 {
     const int64_t *aux = instr_aux(listing->program, instr);
 
-    if (instr->opcode == I_SLICE || instr->opcode == I_SET_SLICE) {
+    if (instr->opcode == I_SLICE || instr->opcode == I_SET_SLICE || instr->opcode == I_GATHER || instr->opcode == I_SCATTER) {
         add_entries(listing->text, listing->program, instr);
         return;
     }

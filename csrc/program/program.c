@@ -263,6 +263,7 @@ AliasRule instr_alias(const Instr *instr)
         return ALIAS_MAYBE;
     case I_SET_SLICE:
     case I_SET_TAKE:
+    case I_SCATTER:
     case I_DRAW:
         return (instr->flags & INSTR_INPLACE) != 0 ? ALIAS_DESTROY : ALIAS_NEVER;
     default:

@@ -48,9 +48,9 @@ typedef struct Value {
 } Value;
 
 enum { INSTR_INPLACE = 1, INSTR_INVARIANT = 2 };
-/* Entries of a slice's aux. SLICE_RANGE is or-ed with the bits of what is given. */
-enum { SLICE_INDEX = 0, SLICE_RANGE = 1, SLICE_START = 2, SLICE_STOP = 4, SLICE_STEP = 8 };
-/* `fn` of I_REDUCE and I_CUMULATE (add, mul only), and of I_SET_SLICE and I_SET_TAKE. */
+/* Entries of a slice's aux. SLICE_RANGE is or-ed with the bits of what is given. SLICE_ARRAY and SLICE_NEW: of gather and scatter only. */
+enum { SLICE_INDEX = 0, SLICE_RANGE = 1, SLICE_START = 2, SLICE_STOP = 4, SLICE_STEP = 8, SLICE_ARRAY = 16, SLICE_NEW = 32 };
+/* `fn` of I_REDUCE and I_CUMULATE (add, mul only), and of I_SET_SLICE, I_SET_TAKE and I_SCATTER. */
 enum { REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN, REDUCE_AND, REDUCE_OR, REDUCE_ARGMAX, N_REDUCES };
 enum { WRITE_SET, WRITE_ADD };
 

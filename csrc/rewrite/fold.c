@@ -59,7 +59,7 @@ static int is_written_into(Fold *fold, PyObject *node)
         int kind = rewrite_kind(fold->context->state, client);
         if (kind < 0) return -1;
         if (kind == OP_SCAN) return 1;
-        bool writes = kind == OP_INC_SUBTENSOR || kind == OP_ADVANCED_INC_SUBTENSOR1;
+        bool writes = kind == OP_INC_SUBTENSOR || kind == OP_ADVANCED_INC_SUBTENSOR1 || kind == OP_ADVANCED_INC_SUBTENSOR;
         if (writes && node_input(client, 0) == node_output(node, 0)) return 1;
     }
     return 0;

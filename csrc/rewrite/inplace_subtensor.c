@@ -15,7 +15,7 @@
 static int is_candidate(RewriteContext *context, PyObject *node)
 {
     int kind = rewrite_kind(context->state, node);
-    if (kind != OP_INC_SUBTENSOR && kind != OP_ADVANCED_INC_SUBTENSOR1) return kind < 0 ? -1 : 0;
+    if (kind != OP_INC_SUBTENSOR && kind != OP_ADVANCED_INC_SUBTENSOR1 && kind != OP_ADVANCED_INC_SUBTENSOR) return kind < 0 ? -1 : 0;
     int in_place = rewrite_flag(as_apply(node)->op, "inplace");
     return in_place < 0 ? -1 : !in_place;
 }

@@ -51,6 +51,7 @@ static int can_move(Push *push, PyObject *node)
     case OP_SCAN:
     case OP_USER:
     case OP_ALLOC:
+    case OP_MAKE_SLICE: /* indexing in the body reads its parts */
     case OP_ALLOC_EMPTY: return 0;
     default: return safe_node(&push->inner, node);
     }

@@ -147,6 +147,14 @@ int sweep_copy(const Array *dst, const Array *src, Run *run);
 /* Whether src can be broadcast to dst's shape: trailing axes equal or 1, further leading axes of src 1. */
 bool can_broadcast(const Array *src, const Array *dst);
 
+/* write.c, for those that write. The destination: the source itself when it may be written, else a copy of it; or NULL. */
+Array *write_start(Frame *frame, const Step *step, Run *run);
+/* Sets value, broadcast, in part, or adds it. */
+int write_part(const Array *part, const Array *value, int32_t mode, Run *run);
+bool write_can_overlap(const Array *a, const Array *b);
+/* A contiguous copy of value, in memory that the caller frees; NULL and a status, or *aside. */
+char *write_aside(const Array *value, Array *aside, Run *run);
+
 /* loop.c */
 int loop_frame_new(LoopFrame **result, Frame *around, const Loop *loop, Status *status);
 void loop_frame_free(LoopFrame *loop_frame);
@@ -172,6 +180,9 @@ int run_slice(Frame *frame, const Step *step, Run *run);
 int run_set_slice(Frame *frame, const Step *step, Run *run);
 int run_take(Frame *frame, const Step *step, Run *run);
 int run_set_take(Frame *frame, const Step *step, Run *run);
+int run_nonzero(Frame *frame, const Step *step, Run *run);
+int run_gather(Frame *frame, const Step *step, Run *run);
+int run_scatter(Frame *frame, const Step *step, Run *run);
 int run_fill(Frame *frame, const Step *step, Run *run);
 int run_empty(Frame *frame, const Step *step, Run *run);
 int run_pack(Frame *frame, const Step *step, Run *run);

@@ -67,6 +67,12 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_take(frame, step, run);
     case I_SET_TAKE:
         return run_set_take(frame, step, run);
+    case I_NONZERO:
+        return run_nonzero(frame, step, run);
+    case I_GATHER:
+        return run_gather(frame, step, run);
+    case I_SCATTER:
+        return run_scatter(frame, step, run);
     case I_FILL:
         return run_fill(frame, step, run);
     case I_EMPTY:

@@ -8,7 +8,7 @@
 #include "vm/frame.h"
 
 /* The destination, which is the source itself when it may be written, else a copy of it. */
-static Array *start_from(Frame *frame, const Step *step, Run *run)
+Array *write_start(Frame *frame, const Step *step, Run *run)
 {
     const Array *source = frame->arrays[step->src[0]];
     Array *dst = frame->arrays[step->dst[0]];
@@ -36,7 +36,7 @@ static void find_extent(const Array *array, uintptr_t *first, uintptr_t *end)
     *end = (uintptr_t)array->data + (uintptr_t)high;
 }
 
-static bool can_overlap(const Array *a, const Array *b)
+bool write_can_overlap(const Array *a, const Array *b)
 {
     uintptr_t first_a, end_a, first_b, end_b;
 
@@ -49,7 +49,7 @@ static bool can_overlap(const Array *a, const Array *b)
 }
 
 /* A contiguous copy of value, in memory that the caller frees; NULL and a status, or *aside. */
-static char *copy_aside(const Array *value, Array *aside, Run *run)
+char *write_aside(const Array *value, Array *aside, Run *run)
 {
     size_t n_bytes;
 
@@ -67,7 +67,7 @@ static char *copy_aside(const Array *value, Array *aside, Run *run)
 }
 
 /* Sets value, broadcast, in part, or adds it. */
-static int write_part(const Array *part, const Array *value, int32_t mode, Run *run)
+int write_part(const Array *part, const Array *value, int32_t mode, Run *run)
 {
     Sweep sweep;
 
@@ -97,12 +97,12 @@ int run_set_slice(Frame *frame, const Step *step, Run *run)
     if (!can_broadcast(value, &part)) {
         return status_fail_shapes(run->status, STATUS_SET_SHAPE, value->ndim, value->shape, part.ndim, part.shape);
     }
-    dst = start_from(frame, step, run);
+    dst = write_start(frame, step, run);
     if (dst == NULL || slice_view(frame, dst, instr->n_aux, entries, step->src + 2, &part, run) < 0) {
         return -1;
     }
-    if (can_overlap(value, &part)) {
-        if ((memory = copy_aside(value, &aside, run)) == NULL) {
+    if (write_can_overlap(value, &part)) {
+        if ((memory = write_aside(value, &aside, run)) == NULL) {
             return -1;
         }
         value = &aside;
@@ -181,7 +181,7 @@ static int flatten(const Array *rows, Array *flat, char **memory, Run *run)
     if (rows->ndim == 1) {
         return 0;
     }
-    if (!array_is_contiguous(rows) && (*memory = copy_aside(rows, flat, run)) == NULL) {
+    if (!array_is_contiguous(rows) && (*memory = write_aside(rows, flat, run)) == NULL) {
         return -1;
     }
     flat->shape[0] = array_size(rows);
@@ -263,12 +263,12 @@ int run_set_take(Frame *frame, const Step *step, Run *run)
     if (check_rows(rows, source, run) < 0 || broadcast_rows(value, rows, source, &shown, run) < 0) {
         return -1;
     }
-    dst = start_from(frame, step, run);
+    dst = write_start(frame, step, run);
     if (dst == NULL) {
         return -1;
     }
-    if (can_overlap(value, dst)) {
-        if ((memory = copy_aside(value, &aside, run)) == NULL) {
+    if (write_can_overlap(value, dst)) {
+        if ((memory = write_aside(value, &aside, run)) == NULL) {
             return -1;
         }
         (void)broadcast_rows(&aside, rows, dst, &shown, run); /* of a shape that was accepted */

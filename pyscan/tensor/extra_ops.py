@@ -420,8 +420,9 @@ def triu_indices_from(a, k=0):
 
 
 class Nonzero(Op):
-    """Tensor -> for each axis, the indices of the elements that are not zero. It calls back to NumPy."""
+    """Tensor -> for each axis, the indices of the elements that are not zero."""
 
+    kind = "nonzero"
     __props__ = ()
 
     def make_node(self, a):

@@ -1,7 +1,8 @@
 """Indexing, and writing to what an index selects.
 
 Basic indices (integers, slices, None, Ellipsis, symbolic scalars) make a Subtensor, which is a view. Index arrays and boolean
-masks make an AdvancedSubtensor; one integer vector on the first axis runs natively, other forms call back to NumPy.
+masks make an AdvancedSubtensor; one integer vector on the first axis is a taking of rows. A `perform` here is what the native
+instructions are compared with, and the way where an index is no value of the graph (a slice given as an argument).
 
 An index is described twice: `idx_list` says which entries are indices ("i") and which parts of slices are given (three bools);
 `idx_types` has the dtypes in their places, for the text and for equality. The index values themselves are inputs of the node.
@@ -513,13 +514,14 @@ def _joint_array_shape(arrays):
 
 
 def _is_row_index(x, index):
-    """Whether an index is one integer vector on the first axis: the form with a native instruction."""
+    """Whether an index is one integer vector on the first axis: the form with an instruction of its own."""
     return len(index) == 1 and isinstance(index[0].type, TensorType) and index[0].type.ndim == 1 and index[0].type.dtype != "bool"
 
 
 class AdvancedSubtensor(Op):
     """(tensor, indices) -> what NumPy's advanced indexing selects, as a copy."""
 
+    kind = "advanced_subtensor"
     __props__ = ()
 
     def make_node(self, x, *index):
@@ -538,7 +540,7 @@ class AdvancedSubtensor(Op):
 
 
 class RowSubtensor(AdvancedSubtensor):
-    """An AdvancedSubtensor with one integer vector, which runs natively."""
+    """An AdvancedSubtensor with one integer vector, which is a taking of rows."""
 
     kind = "advanced_subtensor1"
 
@@ -581,6 +583,7 @@ def _write(target, index, value, set_instead_of_inc, ignore_duplicates=False):
 class AdvancedIncSubtensor(Op):
     """(tensor, value, indices) -> the tensor with what the indices select set to the value, or increased by it."""
 
+    kind = "advanced_inc_subtensor"
     __props__ = ("inplace", "set_instead_of_inc", "ignore_duplicates")
 
     def __init__(self, inplace=False, set_instead_of_inc=False, ignore_duplicates=False):
@@ -609,7 +612,7 @@ class AdvancedIncSubtensor(Op):
 
 
 class RowIncSubtensor(AdvancedIncSubtensor):
-    """An AdvancedIncSubtensor with one integer vector, which runs natively."""
+    """An AdvancedIncSubtensor with one integer vector, which is a writing of rows."""
 
     kind = "advanced_inc_subtensor1"
 

@@ -64,8 +64,9 @@ SliceType.constant_type = SliceConstant
 
 
 class MakeSlice(Op):
-    """(start, stop, step), each an integer or None -> slice."""
+    """(start, stop, step), each an integer or None -> slice. Indexing reads the parts; the slice itself is made where something else needs it."""
 
+    kind = "make_slice"
     __props__ = ()
 
     def make_node(self, start, stop=None, step=None):

@@ -1,0 +1,240 @@
+"""Each native operation against NumPy: one table of operations, every dtype, rank and layout that it takes.
+
+A row is a sentence of the language of tensors beside NumPy's own. Values are compared bit for bit, unless the row says how many
+units in the last place may lie between (`ulp`). Each row runs alone, in every layout of its arguments and in both modes, and
+inside a scan; all of these have the same bits, and none of them calls back to Python.
+"""
+
+import dataclasses
+from typing import Callable
+
+import numpy as np
+import pytest
+
+import pyscan
+import pyscan.tensor as at
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8")
+FLOATS = ("float32", "float64")
+COMPLEX = ("complex64", "complex128")
+EVERY = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
+ORDERED = ("bool", *INTEGERS, *FLOATS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """`build` takes symbols, `expect` the values; `shapes` has one list of argument shapes for each case."""
+
+    name: str
+    build: Callable
+    expect: Callable
+    shapes: tuple
+    dtypes: tuple
+    ulp: int = 0
+    others: tuple = ()  # dtypes of the arguments after the first, where they are not the first's
+    make: Callable = None
+
+
+def sample(shape, dtype, rng):
+    """Values of a dtype with ties, zeros, negatives and, for floats, infinities and NaN left out."""
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return rng.random(shape) < 0.5
+    if kind == "u":
+        return rng.integers(0, 9, shape).astype(dtype)
+    if kind == "i":
+        return rng.integers(-9, 9, shape).astype(dtype)
+    values = np.round(rng.normal(size=shape) * 8) / 4
+    return (values + 1j * np.round(rng.normal(size=shape) * 8) / 4).astype(dtype) if kind == "c" else values.astype(dtype)
+
+
+def spread(value, step):
+    """The same values in memory with gaps (step 2), or backwards (step -1)."""
+    whole = np.zeros([max(1, n) * abs(step) for n in value.shape], dtype=value.dtype)
+    view = whole[tuple([slice(None, n * abs(step), abs(step)) for n in value.shape])]
+    view = view[(slice(None, None, -1),) * value.ndim] if step < 0 else view
+    view[...] = value
+    return view
+
+
+def unaligned(value):
+    memory = np.zeros(value.nbytes + 1, dtype="int8")
+    view = memory[1:].view(value.dtype).reshape(value.shape) if value.nbytes else value.copy()
+    view[...] = value
+    return view
+
+
+def read_only(value):
+    result = value.copy()
+    result.flags.writeable = False
+    return result
+
+
+LAYOUTS = {
+    "contiguous": lambda v: v,
+    "fortran": np.asfortranarray,
+    "strided": lambda v: spread(v, 2),
+    "backwards": lambda v: spread(v, -1),
+    "unaligned": unaligned,
+    "read-only": read_only,
+}
+
+
+def same_bits(got, want):
+    got, want = np.asarray(got), np.asarray(want)
+    assert got.shape == want.shape and got.dtype == want.dtype, (got.dtype, got.shape, want.dtype, want.shape)
+    np.testing.assert_array_equal(got, want)
+    if got.dtype.kind == "f":
+        number = ~np.isnan(got)
+        np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]))
+
+
+def close(got, want, ulp):
+    if ulp == 0:
+        return same_bits(got, want)
+    assert got.shape == want.shape and got.dtype == want.dtype
+    if got.size and got.dtype.kind in "fc":
+        scale = np.finfo(got.dtype).eps * max(1.0, np.abs(want[np.isfinite(want)]).max(initial=0.0))
+        np.testing.assert_allclose(got, want, rtol=0, atol=ulp * scale)
+    return None
+
+
+def symbol(value):
+    return at.tensor(str(value.dtype), shape=(None,) * value.ndim)
+
+
+def as_list(result):
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+def in_scan(build, variables):
+    """The same operation as the step of a loop of two steps, whose last step is read."""
+    outputs, _ = pyscan.scan(lambda *args: as_list(build(*args)), non_sequences=list(variables), n_steps=2)
+    return [out[-1] for out in as_list(outputs)]
+
+
+def arguments_of(row, shapes, dtype):
+    rng = np.random.default_rng([len(row.name), len(shapes), np.dtype(dtype).num])
+    dtypes = [dtype, *row.others][: len(shapes)]
+    dtypes += [dtype] * (len(shapes) - len(dtypes))
+    values = [sample(s, d, rng) for s, d in zip(shapes, dtypes)]
+    return row.make(rng, *values) if row.make is not None else values
+
+
+def rows_of(rng, x, rows):
+    return [x, rng.integers(-len(x), len(x), rows.shape)]
+
+
+def places_of(rng, x, *indices):
+    return [x, *[rng.integers(-n, n, i.shape).astype(i.dtype) for n, i in zip(x.shape, indices)]]
+
+
+def written(rng, x, y, *indices):
+    return [x, y, *places_of(rng, x, *indices)[1:]]
+
+
+def as_set(target, index, value):
+    result = np.array(target)
+    result[index] = value
+    return result
+
+
+def as_added(target, index, value):
+    result = np.array(target)
+    np.add.at(result, index, value)
+    return result
+
+
+TWO = ("int64", "int64")
+INDEXING = [
+    Row("gather_pairs", lambda x, i, j: x[i, j], lambda x, i, j: x[i, j], (((5, 4), (3,), (3,)), ((5, 4, 2), (2, 3), (3,)), ((3, 2), (0,), (0,))), EVERY,
+        others=TWO, make=places_of),
+    Row("gather_narrow_indices", lambda x, i, j: x[i, j], lambda x, i, j: x[i, j], (((5, 4), (3,), ()),), FLOATS, others=("int8", "int32"), make=places_of),
+    Row("gather_behind_a_slice", lambda x, i: x[1:, i], lambda x, i: x[1:, i], (((4, 5), (3,)), ((3, 4, 2), (2, 2))), EVERY, others=("int64",),
+        make=lambda rng, x, i: [x, rng.integers(-x.shape[1], x.shape[1], i.shape)]),
+    Row("gather_around_a_slice", lambda x, i, j: x[i, ::-1, j], lambda x, i, j: x[i, ::-1, j], (((4, 3, 5), (2,), (2,)),), FLOATS, others=TWO,
+        make=lambda rng, x, i, j: [x, rng.integers(-4, 4, i.shape), rng.integers(-5, 5, j.shape)]),
+    Row("gather_with_a_new_axis", lambda x, i: x[:, None, i], lambda x, i: x[:, None, i], (((3, 4), (5,)),), FLOATS, others=("int64",),
+        make=lambda rng, x, i: [x, rng.integers(-4, 4, i.shape)]),
+    Row("gather_split_by_a_new_axis", lambda x, i, j: x[i, None, j], lambda x, i, j: x[i, None, j], (((3, 4), (5,), (5,)),), FLOATS, others=TWO,
+        make=places_of),
+    Row("gather_matrix_of_rows", lambda x, i: x[i], lambda x, i: x[i], (((4,), (2, 3)), ((4, 3), (2, 2)), ((4, 0), (2, 2))), EVERY, others=("int64",), make=rows_of),
+    Row("gather_symbolic_bounds", lambda x, i, n: x[n:, i], lambda x, i, n: x[n:, i], (((4, 3), (5,), ()),), FLOATS, others=TWO,
+        make=lambda rng, x, i, n: [x, rng.integers(-3, 3, i.shape), np.array(2)]),
+    Row("mask", lambda x, m: x[m], lambda x, m: x[m], (((5,), (5,)), ((3, 4), (3, 4)), ((3, 4, 2), (3, 4)), ((0,), (0,)), ((2100,), (2100,))), EVERY, others=("bool",)),
+    Row("mask_on_the_second_axis", lambda x, m: x[:, m], lambda x, m: x[:, m], (((3, 4), (4,)), ((2, 3, 4), (3, 4))), FLOATS, others=("bool",)),
+    Row("mask_and_index", lambda x, m: x[m, 0], lambda x, m: x[m, 0], (((3, 4), (3,)),), FLOATS, others=("bool",)),
+    Row("set_pairs", lambda x, y, i, j: at.set_subtensor(x[i, j], y), lambda x, y, i, j: as_set(x, (i, j), y), (((5, 4), (), (1,), (1,)),), EVERY,
+        others=(), make=lambda rng, x, y, i, j: [x, y, np.array([-1]), np.array([2])]),
+    Row("set_behind_a_slice", lambda x, y, i: at.set_subtensor(x[1:, i], y), lambda x, y, i: as_set(x, (slice(1, None), i), y), (((4, 5), (3, 2), (2,)),),
+        EVERY, make=lambda rng, x, y, i: [x, y, np.array([-1, 2])]),
+    Row("inc_pairs", lambda x, y, i, j: at.inc_subtensor(x[i, j], y), lambda x, y, i, j: as_added(x, (i, j), y),
+        (((3, 2), (9,), (9,), (9,)), ((3, 2, 2), (2,), (7,), (7,))), (*INTEGERS, *FLOATS, *COMPLEX), make=lambda rng, x, y, i, j: [
+            x, y, rng.integers(-3, 3, i.shape), rng.integers(-2, 2, j.shape)]),
+    Row("set_mask", lambda x, y, m: at.set_subtensor(x[m], y), lambda x, y, m: as_set(x, m, y), (((3, 4), (), (3, 4)), ((3, 4), (4,), (3,))), EVERY,
+        make=lambda rng, x, y, m: [x, y, rng.random(m.shape) < 0.5]),
+    Row("inc_mask", lambda x, y, m: at.inc_subtensor(x[m], y), lambda x, y, m: as_added(x, m, y), (((3, 4), (), (3, 4)),), FLOATS,
+        make=lambda rng, x, y, m: [x, y, rng.random(m.shape) < 0.5]),
+    Row("inc_once", lambda x, y, i: at.inc_subtensor(x[i], y, ignore_duplicates=True), lambda x, y, i: as_set(x, i, x[i] + y), (((4,), (6,), (6,)),), FLOATS,
+        make=lambda rng, x, y, i: [x, np.full_like(y, 2), rng.integers(-4, 4, i.shape)]),
+    Row("nonzero", lambda x: at.nonzero(x), lambda x: [v.astype("int64") for v in np.nonzero(x)], (((5,),), ((3, 4),), ((2, 0),), ((2, 3, 2),)), EVERY),
+    Row("flatnonzero", lambda x: at.flatnonzero(x), lambda x: np.flatnonzero(x).astype("int64"), (((3, 4),),), EVERY),
+    Row("take_along_axis", lambda x, i: at.take_along_axis(x, i, axis=1), lambda x, i: np.take_along_axis(x, i, axis=1), (((3, 4), (3, 2)),), EVERY,
+        others=("int64",), make=lambda rng, x, i: [x, rng.integers(0, 4, i.shape)]),
+    Row("take", lambda x, i: at.take(x, i, axis=1), lambda x, i: np.take(x, i, axis=1), (((3, 4), (2, 2)),), EVERY, others=("int64",),
+        make=lambda rng, x, i: [x, rng.integers(0, 4, i.shape)]),
+]
+
+ROWS = [*INDEXING]
+CASES = [pytest.param(row, shapes, dtype, id=f"{row.name}-{n}-{dtype}") for row in ROWS for n, shapes in enumerate(row.shapes) for dtype in row.dtypes]
+
+
+@pytest.mark.parametrize("row, shapes, dtype", CASES)
+def test_an_operation_gives_what_numpy_gives_in_every_layout_mode_and_place(row, shapes, dtype):
+    values = arguments_of(row, shapes, dtype)
+    variables = [symbol(v) for v in values]
+    want = [np.asarray(v) for v in as_list(row.expect(*values))]
+    alone = pyscan.function(variables, as_list(row.build(*variables)))
+    first = alone(*values)
+    for g, w in zip(first, want, strict=True):
+        close(g, w, row.ulp)
+    assert alone.counters["python_calls"] == 0
+    for name, layout in LAYOUTS.items():
+        for got, expected in zip(alone(*[layout(v) if v.ndim else v for v in values]), first):
+            try:
+                same_bits(got, expected)
+            except AssertionError as error:
+                raise AssertionError(f"layout {name}: {error}") from None
+    plain = pyscan.function(variables, as_list(row.build(*variables)), mode="FAST_COMPILE")
+    looped = pyscan.function(variables, in_scan(row.build, variables))
+    for got, also, expected in zip(plain(*values), looped(*values), first):
+        same_bits(got, expected)
+        same_bits(also, expected)
+    assert plain.counters["python_calls"] == looped.counters["python_calls"] == 0
+
+
+REFUSED = [
+    ("index out of bounds", lambda x, i: x[i, i], IndexError, "index out of bounds: index 9 on an axis of length 3", [np.array([0, 9])]),
+    ("masks of another length", lambda x, i: x[at.eq(i, 0)], IndexError, "boolean index did not match indexed array along dimension 0; dimension is 3 but .* is 2",
+     [np.zeros(2, dtype="int64")]),
+    ("indices that do not broadcast", lambda x, i: x[i, at.concatenate([i, i])], IndexError, r"indexing arrays could not be broadcast together with shapes \(2,\) \(4,\)",
+     [np.zeros(2, dtype="int64")]),
+    ("values of another length", lambda x, i: at.set_subtensor(x[i, i], at.zeros(3)), ValueError, r"could not broadcast input array from shape \(3,\) into shape \(2,\)",
+     [np.zeros(2, dtype="int64")]),
+]
+
+
+@pytest.mark.parametrize("build, error, words, values", [pytest.param(*case[1:], id=case[0]) for case in REFUSED])
+def test_what_an_index_can_not_be_is_refused_and_nothing_is_written(build, error, words, values):
+    x, i = pyscan.shared(np.ones((3, 3))), at.lvector("i")
+    f = pyscan.function([i], build(x, i))
+    with pytest.raises(error, match=words):
+        f(*values)
+    np.testing.assert_array_equal(x.get_value(), np.ones((3, 3)))
+
+
+def test_advanced_writes_are_made_in_place():
+    x, i = at.dmatrix("x"), at.lvector("i")
+    f = pyscan.function([x, i], at.inc_subtensor((x + 1.0)[i, i], 1.0))
+    assert any("AdvancedIncSubtensor{inplace=True" in str(node.op) for node in f.maker.fgraph.toposort())
+    np.testing.assert_array_equal(f(np.zeros((2, 2)), [1, 1]), [[1.0, 1.0], [1.0, 3.0]])
