@@ -73,25 +73,23 @@ static inline int64_t count_sums(const double *sums, int64_t n, double u)
     return category;
 }
 
-#define ROW_CELL(NAME, category)                                                                                 \
+/* The next step waits for this one's category, so what is rare (a place counted from the end) goes the long way, and the number of
+ * categories is a constant where it can be. */
+#define ROW_CELL(NAME, n, search)                                                                                \
     static void NAME(TAPE_ARGUMENTS)                                                                             \
     {                                                                                                            \
-        int64_t index = int64_at(cell->at[TAPE_B]);                                                              \
-        uint64_t place = (uint64_t)(index + (index >> 63 & cell->look.length));                                  \
+        const int64_t place = int64_at(cell->at[TAPE_B]);                                                        \
                                                                                                                  \
-        if (place < (uint64_t)cell->look.length) {                                                               \
-            const double *sums = (const double *)(const void *)cell->look.data + (int64_t)place * cell->look.stride; \
-            const double u = double_at(cell->at[TAPE_A] + 8 * t);                                                \
-                                                                                                                 \
-            put_category(cell, t, category);                                                                     \
+        if ((uint64_t)place < (uint64_t)cell->look.length) {                                                     \
+            put_category(cell, t, search((const double *)(const void *)cell->look.data + place * (n), n, double_at(cell->at[TAPE_A] + 8 * t))); \
             TAPE_JUMP(cell + 1);                                                                                 \
         }                                                                                                        \
         return long_category_cell(cell, t, end, tape, r0, r1, r2, r3);                                           \
     }
-ROW_CELL(row_category2_cell, count_sums(sums, 2, u))
-ROW_CELL(row_category3_cell, count_sums(sums, 3, u))
-ROW_CELL(row_category4_cell, count_sums(sums, 4, u))
-ROW_CELL(row_categories_cell, search_sums(sums, cell->look.stride, u))
+ROW_CELL(row_category2_cell, 2, count_sums)
+ROW_CELL(row_category3_cell, 3, count_sums)
+ROW_CELL(row_category4_cell, 4, count_sums)
+ROW_CELL(row_categories_cell, cell->look.stride, search_sums)
 
 TapeFunction tape_category(void) { return category_cell; }
 

@@ -382,6 +382,12 @@ def rows_of_two_readers(srng, n):
     return [], outputs, updates, []
 
 
+def rows_counted_from_the_end(srng, n):
+    P = at.as_tensor_variable(probabilities(3, 3))
+    outputs, updates = scanned(lambda z: srng.categorical(P[z - 2]), n, outputs_info=[np.int64(0)])
+    return [], outputs, updates, []
+
+
 def one_stream_for_two_categories(srng, n):
     P, rng = at.as_tensor_variable(probabilities(4, 4)), pyscan.shared(np.random.default_rng(4))
 
@@ -451,7 +457,8 @@ def until_a_walk_is_far(srng, n):
 
 SPLIT = {"chain_of_two": chain_of_two, "chain_of_five": chain_of_five, "chain_of_forty": chain_of_forty, "chain_of_strided_rows": chain_of_strided_rows,
          "chain_of_more_rows_than_steps": chain_of_more_rows_than_steps, "chain_of_no_numbers": chain_of_no_numbers, "chain_that_ends": chain_that_ends,
-         **{build.__name__: build for build in (rows_of_two_readers, one_stream_for_two_categories, scaled_by_the_state, made_by_functions_of_the_state,
+         **{build.__name__: build for build in (rows_of_two_readers, rows_counted_from_the_end,
+                                                one_stream_for_two_categories, scaled_by_the_state, made_by_functions_of_the_state,
                                                 scales_of_all_kinds, binomials_of_every_kind, split_and_whole_draws, until_a_walk_is_far)}}
 
 
