@@ -421,6 +421,18 @@ int loop_find_phases(const Loop *loop, bool may_split, LoopPhases *phases)
     return result;
 }
 
+bool phases_make_ahead(const Program *body, const LoopPhases *phases, int32_t value)
+{
+    for (int32_t i = 0; i < phases->n_before; i++) {
+        const Instr *instr = &body->instrs[phases->before[i]];
+
+        if (instr_dst(body, instr)[instr->n_dst - 1] == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void loop_free_phases(LoopPhases *phases)
 {
     mem_free(phases->of_instr);

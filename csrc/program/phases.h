@@ -34,5 +34,7 @@ typedef struct LoopPhases {
  * and be left in the middle of a step for the plain loop to run that step whole. */
 int loop_find_phases(const Loop *loop, bool may_split, LoopPhases *phases);
 void loop_free_phases(LoopPhases *phases);
+/* Whether the before-part computes the value. */
+bool phases_make_ahead(const Program *body, const LoopPhases *phases, int32_t value);
 
 #endif

@@ -99,7 +99,7 @@ static void add_column(Block *block, int32_t value, bool is_made_ahead, bool is_
     if (block->column_of[value] < 0) {
         block->column_of[value] = block->n_columns;
         block->columns[block->n_columns++] =
-            (Column){.value = value, .is_made_ahead = is_made_ahead, .is_in_core = is_in_core, .is_kept_tap = is_kept_tap};
+            (Column){.value = value, .state = -1, .is_made_ahead = is_made_ahead, .is_in_core = is_in_core, .is_kept_tap = is_kept_tap};
     }
 }
 
@@ -167,6 +167,22 @@ static bool find_tape_columns(Block *block, const LoopFrame *loop_frame)
     return true;
 }
 
+/* The steps of a tape find a state's past in front of its column. */
+static void find_pasts(Block *block, const LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        const LoopState *state = &loop->states[i];
+
+        if (state->n_taps > 0 && !is_scalar(loop_frame->body, state->inner_out)) {
+            Column *column = &block->columns[block->column_of[state->inner_out]];
+            column->state = i;
+            column->past = state->past;
+        }
+    }
+}
+
 /* Paths and states of values that have columns are stored block-wise; but not states that taps read, unless the core is a tape. */
 static void find_stored(Block *block, const LoopFrame *loop_frame, bool is_taped)
 {
@@ -182,7 +198,7 @@ static void find_stored(Block *block, const LoopFrame *loop_frame, bool is_taped
             continue;
         }
         block->is_stored[i] = true;
-        if (column->home == NULL) {
+        if (column->home == NULL || (column->state >= 0 && i == loop->n_paths + column->state)) {
             column->home = writer;
         }
     }
@@ -205,7 +221,10 @@ static int make_tape(Block *block, LoopFrame *loop_frame)
         is_lane[column->value] = column->is_made_ahead;
     }
     for (int32_t i = 0; i < loop->n_sequences; i++) {
-        is_lane[loop->sequences[i].inner] = is_scalar(loop_frame->body, loop->sequences[i].inner);
+        is_lane[loop->sequences[i].inner] = block->has_vectors || is_scalar(loop_frame->body, loop->sequences[i].inner);
+    }
+    for (int32_t i = 0; i < loop->n_taps; i++) {
+        is_lane[loop->taps[i].inner] = !is_scalar(loop_frame->body, loop->taps[i].inner);
     }
     result = tape_new(&block->tape, loop_frame, &block->phases, block->core, stores, is_lane);
     mem_free(stores);
@@ -215,13 +234,19 @@ static int make_tape(Block *block, LoopFrame *loop_frame)
 /* With a tape if the core can be one. */
 static int make_columns(Block *block, LoopFrame *loop_frame)
 {
-    bool is_taped = tape_can_run(loop_frame, &block->phases, block->core);
+    bool is_taped = block->has_vectors || tape_can_run(loop_frame, &block->phases, block->core);
 
     find_columns(block, loop_frame);
     if (is_taped && !find_tape_columns(block, loop_frame)) {
+        if (block->has_vectors) {
+            return 0;
+        }
         is_taped = false;
         block->n_columns = 0;
         find_columns(block, loop_frame);
+    }
+    if (block->has_vectors) {
+        find_pasts(block, loop_frame);
     }
     find_stored(block, loop_frame, is_taped);
     return is_taped ? make_tape(block, loop_frame) : 0;
@@ -268,7 +293,7 @@ static bool can_finish(const Block *block, const LoopFrame *loop_frame)
     return tape_can_run(loop_frame, &block->phases, block->core);
 }
 
-int block_new(Block **result, LoopFrame *loop_frame)
+int block_new(Block **result, LoopFrame *loop_frame, bool has_vectors)
 {
     const Program *body = loop_frame->loop->body;
     size_t n_values = (size_t)body->n_values + 1, n_writers = (size_t)loop_frame->n_writers + 1;
@@ -278,18 +303,19 @@ int block_new(Block **result, LoopFrame *loop_frame)
         return -1;
     }
     *result = block;
+    block->has_vectors = has_vectors;
     if (loop_frame->has_carries) {
         return 0;
     }
-    if (make_phases(block, loop_frame, true) < 0 || (block->phases.n_split > 0 && !can_finish(block, loop_frame)
+    if (make_phases(block, loop_frame, !has_vectors) < 0 || (block->phases.n_split > 0 && !can_finish(block, loop_frame)
                                                      && make_phases(block, loop_frame, false) < 0)) {
         return -1;
     }
     if (find_factors(block, body->values) < 0) {
         return -1;
     }
-    if (block->phases.n_before + block->phases.n_after + block->n_factors == 0
-        && !tape_can_run(loop_frame, &block->phases, block->core)) {
+    if (has_vectors ? !tape_can_run_vectors(loop_frame, &block->phases, block->core)
+                    : block->phases.n_before + block->phases.n_after + block->n_factors == 0 && !tape_can_run(loop_frame, &block->phases, block->core)) {
         return 0;
     }
     if ((block->core_reads = mem_calloc(n_values, sizeof(bool))) == NULL
@@ -306,7 +332,7 @@ int block_new(Block **result, LoopFrame *loop_frame)
         || rows_new(&block->rows, loop_frame->max_tracks + (size_t)block->n_columns) < 0) {
         return -1;
     }
-    block->is_split = block->phases.n_before + block->phases.n_after + block->n_factors > 0 || block->tape != NULL;
+    block->is_split = (!has_vectors && block->phases.n_before + block->phases.n_after + block->n_factors > 0) || block->tape != NULL;
     return 0;
 }
 
@@ -361,11 +387,11 @@ void block_reset(Block *block, const LoopFrame *loop_frame, size_t *keep_bytes)
 /* ---- whether a call can run in blocks ---- */
 
 /* Streams that are drawn ahead are drawn natively and can be put back. A RandomState's draws are not split. */
-static bool can_draw_ahead(const LoopFrame *loop_frame, const Step *step, const VmHost *host)
+static bool can_draw_ahead(const LoopFrame *loop_frame, const Block *block, const Step *step, const VmHost *host)
 {
     const Stream *stream = loop_frame->body->pointers[step->src[0]];
 
-    if (block_is_split(loop_frame->block, loop_frame->body->program, step)
+    if (block_is_split(block, loop_frame->body->program, step)
         && (stream->gauss != NULL || stream->by_method || !fast_may_finish(&host->dists, step->instr->fn))) {
         return false;
     }
@@ -384,15 +410,15 @@ static bool can_write(const Block *block, const LoopFrame *loop_frame, const Wri
            || (!column->is_made_ahead && writer->n_rows >= writer->past + loop_frame->n_steps);
 }
 
-bool block_can_run(const LoopFrame *loop_frame, const VmHost *host)
-{
-    const Block *block = loop_frame->block;
+bool block_fits(const LoopFrame *loop_frame, const Block *block) { return !block->has_vectors || tape_fit(block->tape, loop_frame); }
 
+bool block_can_run(const LoopFrame *loop_frame, const Block *block, const VmHost *host)
+{
     if (!block->is_split || host->block_steps <= 0 || loop_frame->is_whole) {
         return false;
     }
     for (const Step *step = block->before; step->code != STEP_END; step++) {
-        if (step->instr->opcode == I_DRAW && !can_draw_ahead(loop_frame, step, host)) {
+        if (step->instr->opcode == I_DRAW && !can_draw_ahead(loop_frame, block, step, host)) {
             return false;
         }
     }

@@ -22,6 +22,7 @@ typedef struct Column {
     Writer *home;      /* whose rows may serve as the column: the first that is stored block-wise, or NULL */
     const Track *direct; /* without a tape, of a state that the core computes at its rows, while that is no ring: these are the column */
     int64_t row_bytes;
+    int32_t state, past; /* of a state of arrays on a tape: its number, and the rows of its past, which are in front; else -1, 0 */
     Buffer *memory;    /* held; used when there is no other place */
 } Column;
 
@@ -34,6 +35,7 @@ typedef struct BlockFactor {
 typedef struct Block {
     LoopPhases phases;
     bool is_split;      /* there is something to run block-wise */
+    bool has_vectors;   /* its core is a tape that works on arrays, if their shapes fit */
     Step *before, *core, *after; /* each with STEP_END behind */
     int32_t n_factors;
     BlockFactor *factors;
@@ -51,15 +53,17 @@ typedef struct Block {
 } Block;
 
 /* 0 and *result, owned by the loop's frame even when it is not complete; or -1, no memory. */
-int block_new(Block **result, LoopFrame *loop_frame);
+int block_new(Block **result, LoopFrame *loop_frame, bool has_vectors);
 /* Of a step of `before`: whether it draws what the core finishes. These numbers are then the draw's first destination, in columns and
  * lanes, which is a stream otherwise. */
 static inline bool block_is_split(const Block *block, const Program *body, const Step *step) { return block->phases.is_split[step->instr - body->instrs]; }
 void block_free(Block *block, const LoopFrame *loop_frame);
 void block_reset(Block *block, const LoopFrame *loop_frame, size_t *keep_bytes);
-/* Whether this call can run in blocks, after its first step; loop_begin was called. */
-bool block_can_run(const LoopFrame *loop_frame, const VmHost *host);
-/* Runs the steps that are left. 0, 1 when `until` ended the loop, or -1. */
+/* Whether this call can run in such blocks, after its first step; loop_begin was called. */
+bool block_can_run(const LoopFrame *loop_frame, const Block *block, const VmHost *host);
+/* Whether the shapes that the first step found are right for it. */
+bool block_fits(const LoopFrame *loop_frame, const Block *block);
+/* Runs the steps that are left, by loop_frame->block. 0, 1 when `until` ended the loop, or -1. */
 int block_run(LoopFrame *loop_frame, Run *run);
 
 #endif

@@ -80,10 +80,10 @@ static char *writer_row(const LoopFrame *loop_frame, const Writer *writer, int64
     return loop_frame->around->arrays[writer->outer_out]->data + (writer->past + step) % writer->n_rows * writer->stride;
 }
 
-/* Memory for the longest block, made when it is first needed. */
+/* Memory for the longest block, and for what is in front of it, made when it is first needed. */
 static char *own_memory(const Block *block, Column *column, Run *run)
 {
-    size_t n_bytes = (size_t)(column->row_bytes * block->max_steps);
+    size_t n_bytes = (size_t)(column->row_bytes * (column->past + block->max_steps));
 
     if (column->memory == NULL || column->memory->n_bytes < n_bytes) {
         buffer_unref(column->memory);
@@ -94,7 +94,31 @@ static char *own_memory(const Block *block, Column *column, Run *run)
             return NULL;
         }
     }
-    return column->memory->data;
+    return column->memory->data + column->past * column->row_bytes;
+}
+
+/* Copies a state's past in front of a column that does not lie behind it. */
+static void copy_past(const LoopFrame *loop_frame, const Column *column, char *first, int64_t step)
+{
+    const LoopState *state = &loop_frame->loop->states[column->state];
+    const Array *buffer = loop_frame->around->arrays[state->outer_out];
+
+    for (int64_t k = 1; k <= column->past; k++) {
+        const char *row = buffer->data + (state->past - k + step) % buffer->shape[0] * buffer->strides[0];
+        memcpy(first - k * column->row_bytes, row, (size_t)column->row_bytes);
+    }
+}
+
+/* The rows that taps show on a tape are those of the state's column. */
+static void place_taps(LoopFrame *loop_frame, const Column *column)
+{
+    const Loop *loop = loop_frame->loop;
+    const LoopState *state = &loop->states[column->state];
+    const Lane *lane = &loop_frame->block->lanes[column->value];
+
+    for (int32_t i = state->first_tap; i < state->first_tap + state->n_taps; i++) {
+        loop_frame->block->lanes[loop->taps[i].inner] = (Lane){lane->at + loop->taps[i].tap * lane->stride, lane->stride};
+    }
 }
 
 static int place_columns(LoopFrame *loop_frame, Run *run)
@@ -113,6 +137,11 @@ static int place_columns(LoopFrame *loop_frame, Run *run)
             lane->at = writer_row(loop_frame, column->home, step);
         } else if ((lane->at = own_memory(block, column, run)) == NULL) {
             return -1;
+        } else if (column->state >= 0) {
+            copy_past(loop_frame, column, lane->at, step);
+        }
+        if (column->state >= 0) {
+            place_taps(loop_frame, column);
         }
     }
     return 0;
@@ -545,24 +574,25 @@ static int finish_block(LoopFrame *loop_frame, int64_t n, Run *run)
 
 int block_run(LoopFrame *loop_frame, Run *run)
 {
-    int64_t n = FIRST_STEPS, n_left;
+    const Block *block = loop_frame->block;
+    int64_t n = FIRST_STEPS, n_left, step_cost = loop_frame->step_cost + (block->has_vectors ? block->tape->vector_cost : 0);
     int result = 0;
 
     start_columns(loop_frame, run->host);
-    for (int32_t i = 0; i < loop_frame->block->n_factors; i++) {
-        dot_pack(&loop_frame->block->factors[i].packed, loop_frame->body, loop_frame->block->factors[i].step, run);
+    for (int32_t i = 0; i < block->n_factors; i++) {
+        dot_pack(&block->factors[i].packed, loop_frame->body, block->factors[i].step, run);
     }
     if (loop_frame->block->tape != NULL) {
         tape_start(loop_frame->block->tape, loop_frame, run);
     }
     while (result == 0 && (n_left = loop_frame->n_steps - loop_frame->n_done) > 0) {
-        n = n > loop_frame->block->max_steps ? loop_frame->block->max_steps : n;
+        n = n > block->max_steps ? block->max_steps : n;
         n = n > n_left ? n_left : n;
         if ((result = start_block(loop_frame, n, run)) < 0) {
             return -1;
         }
         if (result == 0) {
-            result = run_spend(run, n * loop_frame->step_cost) < 0 ? -1 : finish_block(loop_frame, n, run);
+            result = run_spend(run, n * step_cost) < 0 ? -1 : finish_block(loop_frame, n, run);
             n *= 2;
             if (result == TAPE_LEFT) {
                 n = FIRST_STEPS;

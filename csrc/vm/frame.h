@@ -165,6 +165,8 @@ int frame_copy_stream(Stream *dst, const Stream *src, Run *run);
 int run_map(Frame *frame, const Step *step, Run *run);
 int run_cast(Frame *frame, const Step *step, Run *run);
 int run_reduce(Frame *frame, const Step *step, Run *run);
+/* The kernel of a reduction over adjacent elements of the type that it computes in, as many as a block has. NULL when there is none. */
+FoldKernel reduce_fold(const Instr *instr);
 int run_cumulate(Frame *frame, const Step *step, Run *run);
 int run_dot(Frame *frame, const Step *step, Run *run);
 /* The products of n steps: factors and products move by these strides from step to step, products by their length. */

@@ -74,7 +74,7 @@ static int64_t find_cost(const Frame *body)
 static int init_lists(LoopFrame *loop_frame)
 {
     const Loop *loop = loop_frame->loop;
-    size_t n_carries = (size_t)loop->n_carries, n_links = 2 * (size_t)loop->body->n_instrs;
+    size_t n_carries = (size_t)loop->n_carries, n_links = 3 * (size_t)loop->body->n_instrs;
     size_t n_rows = (size_t)loop->n_sequences + (size_t)loop->n_taps + (size_t)loop->n_paths + (size_t)loop->n_states;
 
     loop_frame->n_writers = loop->n_paths + loop->n_states;
@@ -97,12 +97,15 @@ static int init_lists(LoopFrame *loop_frame)
     loop_frame->until = loop->until >= 0 ? &loop_frame->body->addr[loop->until] : NULL;
     loop_frame->has_carries = loop_can_change_carries(loop);
     init_writers(loop_frame);
-    if (block_new(&loop_frame->block, loop_frame) < 0 || tiles_new(&loop_frame->tiles, loop_frame) < 0) {
+    if (block_new(&loop_frame->blocks[0], loop_frame, true) < 0 || block_new(&loop_frame->blocks[1], loop_frame, false) < 0
+        || tiles_new(&loop_frame->tiles, loop_frame) < 0) {
         return -1;
     }
     loop_find_links(loop_frame, loop_frame->body->each);
-    if (loop_frame->block->core != NULL) {
-        loop_find_links(loop_frame, loop_frame->block->core);
+    for (int i = 0; i < 2; i++) {
+        if (loop_frame->blocks[i]->core != NULL) {
+            loop_find_links(loop_frame, loop_frame->blocks[i]->core);
+        }
     }
     return 0;
 }
@@ -136,7 +139,8 @@ void loop_frame_free(LoopFrame *loop_frame)
     for (int32_t i = 0; loop_frame->writers != NULL && i < loop_frame->n_writers; i++) {
         buffer_unref(loop_frame->writers[i].stage);
     }
-    block_free(loop_frame->block, loop_frame);
+    block_free(loop_frame->blocks[0], loop_frame);
+    block_free(loop_frame->blocks[1], loop_frame);
     tiles_free(loop_frame->tiles);
     mem_free(loop_frame->pool);
     mem_free(loop_frame->handed);
@@ -153,8 +157,10 @@ void loop_frame_reset(LoopFrame *loop_frame, const VmHost *host, size_t *keep_by
     if (loop_frame->body != NULL) {
         frame_reset_storage(loop_frame->body, host, keep_bytes);
     }
-    if (loop_frame->block != NULL) {
-        block_reset(loop_frame->block, loop_frame, keep_bytes);
+    for (int i = 0; i < 2; i++) {
+        if (loop_frame->blocks[i] != NULL) {
+            block_reset(loop_frame->blocks[i], loop_frame, keep_bytes);
+        }
     }
     tiles_reset(loop_frame->tiles, keep_bytes);
     for (int32_t i = 0; loop_frame->pool != NULL && i < 2 * loop_frame->loop->n_carries; i++) {
@@ -220,6 +226,18 @@ static bool is_long(const LoopFrame *loop_frame, const VmHost *host)
     return loop_frame->n_steps >= MIN_BLOCK_LOOP || loop_frame->n_steps > host->block_steps;
 }
 
+/* The first kind of blocks that this call can run in, or NULL; is_shaped: the first step is done, which tells shapes. */
+static Block *find_block(const LoopFrame *loop_frame, bool is_shaped, const VmHost *host)
+{
+    for (int i = 0; i < 2; i++) {
+        Block *block = loop_frame->blocks[i];
+        if (block_can_run(loop_frame, block, host) && (!is_shaped || block_fits(loop_frame, block))) {
+            return block;
+        }
+    }
+    return NULL;
+}
+
 static int run_all(LoopFrame *loop_frame, Run *run)
 {
     const Step *first;
@@ -236,11 +254,15 @@ static int run_all(LoopFrame *loop_frame, Run *run)
         return tiles_run(loop_frame, run);
     }
     first = loop_frame->is_whole ? loop_frame->body->steps : loop_frame->body->each;
-    if (!is_long(loop_frame, run->host) || !block_can_run(loop_frame, run->host)) {
+    if (!is_long(loop_frame, run->host) || find_block(loop_frame, false, run->host) == NULL) {
         return run_plain(loop_frame, first, run);
     }
     result = loop_run_steps(loop_frame, &loop_frame->rows, first, first, 1, run);
-    return result == 0 ? block_run(loop_frame, run) : result;
+    if (result != 0) {
+        return result;
+    }
+    loop_frame->block = find_block(loop_frame, true, run->host);
+    return loop_frame->block != NULL ? block_run(loop_frame, run) : run_plain(loop_frame, loop_frame->body->each, run);
 }
 
 int run_loop(Frame *frame, const Step *step, Run *run)

@@ -81,7 +81,8 @@ struct LoopFrame {
     Writer *writers;   /* paths, then states */
     Link *links;       /* draws in place on the loop's own streams */
     size_t max_tracks;
-    struct Block *block; /* owned: see block.h */
+    struct Block *blocks[2]; /* owned: for arrays too, for scalars; see block.h */
+    struct Block *block; /* the one that runs */
     struct Tiles *tiles; /* owned, or NULL: see tiles.h */
     Stream **pool;     /* owned, two for each carry: copies of streams */
     void **handed;     /* by carry, while a step's streams and objects are handed on */

@@ -215,6 +215,8 @@ static int refuse_empty(const Instr *instr, const Array *source, const int64_t *
     return -1;
 }
 
+FoldKernel reduce_fold(const Instr *instr) { return math_fold(reduce_scalars[instr->fn], instr->dtype); }
+
 static int start_reduction(Reduction *reduction, const Instr *instr, DType source, Run *run)
 {
     int scalar = reduce_scalars[instr->fn];
@@ -223,7 +225,7 @@ static int start_reduction(Reduction *reduction, const Instr *instr, DType sourc
     reduction->walk.size = 1;
     reduction->source = source;
     reduction->compute = instr->fn == REDUCE_ARGMAX ? DTYPE_INT64 : (DType)instr->dtype;
-    reduction->fold = math_fold(scalar, instr->dtype);
+    reduction->fold = reduce_fold(instr);
     reduction->combine = math_kernel(scalar, instr->dtype);
     reduction->load = math_cast(source, instr->dtype);
     reduction->largest = math_largest(source);

@@ -26,7 +26,7 @@ typedef struct Maker {
     const Program *body;
     const LoopPhases *phases;
     const Step *core;
-    const bool *stores, *is_lane;
+    const bool *stores, *is_lane; /* of arrays too */
     int32_t n_steps;
     int32_t *last_read;   /* by value: the core's last step that reads it, n_steps at the end of a step, else -1 */
     bool *needs_memory;   /* by value: other cells than arithmetic read or write it */
@@ -41,6 +41,8 @@ typedef struct Maker {
 enum { FREE = -1, CARRIED = -2 };
 
 /* ---- which steps ---- */
+
+static bool is_array(const Program *body, int32_t value) { return body->values[value].value_class == VALUE_ARRAY; }
 
 static bool is_double(const Program *body, int32_t value)
 {
@@ -66,25 +68,13 @@ static bool is_arithmetic(const Program *body, const Step *step)
     return step->instr->fn == SCALAR_SQUARE || tape_unary(step->instr->fn, TAPE_R0, TAPE_R0, false) != NULL;
 }
 
-static bool is_made_ahead(const Program *body, const LoopPhases *phases, int32_t value)
-{
-    for (int32_t i = 0; i < phases->n_before; i++) {
-        const Instr *instr = &body->instrs[phases->before[i]];
-
-        if (instr_dst(body, instr)[instr->n_dst - 1] == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether an array that the step reads is another in each step, without the core's doing: a row, or what is made ahead. */
 static bool looks_at_moving(const Program *body, const LoopPhases *phases, const Step *step)
 {
     for (int32_t i = 0; i < step->instr->n_src; i++) {
         int32_t value = step->src[i];
 
-        if (body->values[value].value_class == VALUE_ARRAY && (body->values[value].origin == ORIGIN_ROW || is_made_ahead(body, phases, value))) {
+        if (body->values[value].value_class == VALUE_ARRAY && (body->values[value].origin == ORIGIN_ROW || phases_make_ahead(body, phases, value))) {
             return true;
         }
     }
@@ -107,7 +97,7 @@ bool tape_can_run(const LoopFrame *loop_frame, const LoopPhases *phases, const S
         }
     }
     for (int32_t i = 0; i < loop->n_paths; i++) {
-        if (body->values[loop->paths[i].inner_out].value_class != VALUE_SCALAR && !is_made_ahead(body, phases, loop->paths[i].inner_out)) {
+        if (body->values[loop->paths[i].inner_out].value_class != VALUE_SCALAR && !phases_make_ahead(body, phases, loop->paths[i].inner_out)) {
             return false; /* a row that the core looks at is no column */
         }
     }
@@ -222,6 +212,9 @@ static void place_chain(Maker *maker, int32_t i_state, int *n_pinned)
     const LoopState *state = &loop->states[i_state];
     Tape *tape = maker->tape;
 
+    if (is_array(maker->body, state->inner_out)) {
+        return; /* its rows are in a column, where the steps read them */
+    }
     tape->chains[tape->n_chains++] = (TapeChain){i_state, tape->n_spots, state->n_taps > 0 ? state->past : 0};
     for (int32_t k = 1; state->n_taps > 0 && k <= state->past; k++) {
         int32_t tap = find_tap(loop, state, -k);
@@ -480,7 +473,7 @@ static void add_store(Maker *maker, int32_t value)
 static void add_loads(Maker *maker)
 {
     for (int32_t value = 0; value < maker->body->n_values; value++) {
-        if (maker->is_lane[value] && maker->needs_memory[value]) {
+        if (maker->is_lane[value] && maker->needs_memory[value] && !is_array(maker->body, value)) {
             TapeCell *cell = add_copy(maker, item_bytes(maker, value), true, false);
 
             cell->at[TAPE_TO] = register_of(maker, value);
@@ -543,6 +536,36 @@ static void add_finish(Maker *maker, const Step *step, int32_t i_step)
     set_operand(maker, &cell->at[TAPE_B], step->src[step->instr->n_src - 1]);
     if (maker->stores[value]) {
         add_store(maker, value);
+    }
+}
+
+/* A step on arrays: where they are is known in a call. */
+static void add_vector(Maker *maker, const Step *step, int32_t i_step)
+{
+    const Instr *instr = step->instr;
+    TapeVector *vector = &maker->tape->vectors[maker->tape->n_vectors++];
+    TapeCell *cell = add_cell(maker, NULL);
+    int32_t made = step->dst[0];
+
+    *vector = (TapeVector){.cell = cell, .step = step, .first = TAPE_TO - instr->n_src};
+    cell->vector = vector;
+    cell->kernel = step->kernel;
+    for (int operand = vector->first; operand < N_TAPE_OPERANDS; operand++) {
+        int32_t value = operand == TAPE_TO ? made : step->src[operand - vector->first];
+
+        vector->values[operand] = value;
+        vector->is_lane[operand] = maker->is_lane[value] || maker->stores[value];
+        if (operand != TAPE_TO && !is_array(maker->body, value)) {
+            set_operand(maker, &cell->at[operand], value);
+        }
+    }
+    if (!is_array(maker->body, made)) {
+        vector->fold = reduce_fold(instr);
+        maker->spots[made] = place_result(maker, made, i_step, false);
+        cell->at[TAPE_TO] = maker->spots[made].address;
+        if (maker->stores[made]) {
+            add_store(maker, made);
+        }
     }
 }
 
@@ -639,6 +662,8 @@ static int add_cells(Maker *maker)
             add_from_int64(maker, step, i_step);
         } else if (is_binomial(step)) {
             add_binomial(maker, step, i_step);
+        } else if (tape_is_vector(maker->body, step)) {
+            add_vector(maker, step, i_step);
         } else if (is_scaled(maker, step)) {
             add_scaled(maker, step, i_step);
         } else if (is_category(maker, step)) {
@@ -674,6 +699,9 @@ static void list_homes(Maker *maker)
     for (int32_t value = 0; value < maker->body->n_values; value++) {
         bool is_placed = maker->is_made[value] || maker->chain_of[value] >= 0;
 
+        if (is_array(maker->body, value)) {
+            continue;
+        }
         if (is_placed && maker->spots[value].place == TAPE_FIXED) {
             tape->homes[tape->n_homes++] = (TapeHome){value, maker->spots[value].address};
         } else if (is_placed || (maker->is_lane[value] && maker->needs_memory[value])) {
@@ -735,6 +763,7 @@ int tape_new(Tape **result, LoopFrame *loop_frame, const LoopPhases *phases, con
     tape->hidden = mem_calloc(n_cells, sizeof(Register));
     tape->homes = mem_calloc(n_values, sizeof(TapeHome));
     tape->arrays = mem_calloc(n_cells, sizeof(TapeArray));
+    tape->vectors = mem_calloc((size_t)loop->body->n_instrs + 1, sizeof(TapeVector));
     maker.last_read = mem_calloc(n_values, sizeof(int32_t));
     maker.needs_memory = mem_calloc(n_values, sizeof(bool));
     maker.is_made = mem_calloc(n_values, sizeof(bool));
@@ -744,7 +773,7 @@ int tape_new(Tape **result, LoopFrame *loop_frame, const LoopPhases *phases, con
     maker.heir_of = mem_calloc(n_values, sizeof(int32_t));
     if (tape->cells != NULL && tape->patches != NULL && tape->chains != NULL && tape->spots != NULL && tape->hidden != NULL && tape->homes != NULL
         && maker.last_read != NULL && maker.needs_memory != NULL && maker.is_made != NULL && maker.spots != NULL && maker.chain_of != NULL
-        && maker.heir_of != NULL && maker.row_of != NULL && tape->arrays != NULL) {
+        && maker.heir_of != NULL && maker.row_of != NULL && tape->arrays != NULL && tape->vectors != NULL) {
         made = make(&maker);
     }
     mem_free(maker.last_read);
@@ -772,6 +801,7 @@ void tape_free(Tape *tape)
     mem_free(tape->spots);
     mem_free(tape->hidden);
     mem_free(tape->homes);
+    mem_free(tape->vectors);
     mem_free(tape);
 }
 
@@ -864,6 +894,7 @@ int tape_run(Tape *tape, LoopFrame *loop_frame, const Lane *lanes, int64_t n, Ru
         const TapePatch *patch = &tape->patches[i];
         *patch->slot = patch->is_lane ? lanes[patch->value].at : body->addr[patch->value];
     }
+    tape_place_vectors(tape, loop_frame, lanes);
     load_chains(tape, loop_frame);
     state->cells = tape->cells;
     state->frame = body;

@@ -1,8 +1,10 @@
 /* The core of a block as a tape: a list of cells (tape_cells.h) that are run one after the other, and again for each step.
  *
- * For cores on scalars alone. The states are carried from step to step in registers of the tape or at fixed addresses, not
+ * For cores on scalars. The states are carried from step to step in registers of the tape or at fixed addresses, not
  * through the rows of their buffers: those are columns, which the block stores when its steps are done. So no address
  * moves but the row's number. Arithmetic on doubles has cells of its own; every other instruction runs as in the plain loop.
+ * Cores on small arrays too can be tapes (tape_vectors.c): every array that a step changes is then in a row of a lane or in
+ * its storage. Whether a call can use such a tape is known after its first step, which tells the shapes.
  * Relies on: loop.h, phases.h, tape_cells.h. Relied on by: block.h. */
 #ifndef PYSCAN_VM_TAPE_H
 #define PYSCAN_VM_TAPE_H
@@ -56,14 +58,24 @@ typedef struct Tape {
     TapeChain *chains;
     TapeSpot *spots;    /* of the chains */
     Register *hidden;   /* memory of places that are no value of the body */
+    TapeVector *vectors; /* the steps on arrays */
+    int32_t n_vectors;
+    int64_t vector_cost; /* elements that they compute in a step */
     TapeHome *homes;    /* of values in memory: where they are while the tape runs */
     int32_t n_homes;
     char *until;        /* where a condition that is a state's row is kept, or NULL */
     TapeRun run;
 } Tape;
 
-/* Whether the core can be a tape. */
+/* Whether the core can be a tape, of scalars alone. */
 bool tape_can_run(const LoopFrame *loop_frame, const LoopPhases *phases, const Step *core);
+/* tape_vectors.c. The same with arrays. */
+bool tape_can_run_vectors(const LoopFrame *loop_frame, const LoopPhases *phases, const Step *core);
+bool tape_is_vector(const Program *body, const Step *step);
+/* Whether the arrays of this call have the shapes for it: true when there are none. The first step was run by the plain loop. */
+bool tape_fit(Tape *tape, const LoopFrame *loop_frame);
+/* Puts the addresses of a block's first rows in place. */
+void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lanes);
 /* `phases` are those of the core, and stay. 0 and *result, owned even when it is not complete; or -1, no memory. `stores` says, by value, whether its rows are a column
  * that the core fills; `is_lane` which values have rows that are there before the core runs. */
 int tape_new(Tape **result, LoopFrame *loop_frame, const LoopPhases *phases, const Step *core, const bool *stores, const bool *is_lane);

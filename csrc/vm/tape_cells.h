@@ -12,6 +12,7 @@
 
 typedef struct TapeCell TapeCell;
 typedef struct TapeRun TapeRun;
+typedef struct TapeVector TapeVector;
 typedef void (*TapeFunction)(const TapeCell *cell, int64_t t, int64_t end, TapeRun *tape, double r0, double r1, double r2, double r3);
 
 /* Where an operand is: in a pinned register, at a fixed address, or in row t of a column of doubles. */
@@ -42,7 +43,21 @@ struct TapeCell {
             int64_t from_stride, to_stride, n_bytes; /* of a copy of other than 8 bytes: from B */
         };
         TapeLook look;
+        TapeVector *vector;    /* of a step on arrays (tape_vectors.c) */
     };
+};
+
+/* A step on small arrays. Lists are by operand, from `first` on. */
+struct TapeVector {
+    TapeCell *cell;
+    const Step *step;
+    int first;
+    int32_t values[N_TAPE_OPERANDS];
+    bool is_lane[N_TAPE_OPERANDS];   /* in the row of a lane; else an array that stays, or a number in memory */
+    int64_t n;                       /* elements; this and what follows is known in a call */
+    int64_t rows[N_TAPE_OPERANDS];   /* how far the operand moves from step to step */
+    int64_t items[N_TAPE_OPERANDS];  /* from element to element: 0 where there is one for all */
+    FoldKernel fold;                 /* of a fold */
 };
 
 struct TapeRun {

@@ -1,0 +1,350 @@
+/* Cells for elementwise steps on small arrays of one shape, and for the folds of such arrays to one number.
+ *
+ * Lengths are not known when a tape is made. What the first step of a call found is what all its steps will find: the rows of
+ * sequences, states and columns keep their shape, and elementwise steps on them too. So each call looks at the shapes once,
+ * chooses a cell for each step by them (tape_fit), and a step then costs an address and a loop. An array's elements are in the
+ * row of a lane, which moves by a stride from step to step, or at an address that stays.
+ * Relies on: tape.h. Relied on by: tape.c, block_run.c. */
+#include <stddef.h>
+#include <string.h>
+
+#include "ops/ops.h"
+#include "vm/tape.h"
+
+/* Longer arrays gain nothing by cells, and should not hold up an interrupt. */
+enum { MAX_LENGTH = 512, MAX_VECTOR_PAST = 4 };
+
+/* ---- which cores ---- */
+
+static bool is_array(const Program *body, int32_t value) { return body->values[value].value_class == VALUE_ARRAY; }
+
+/* The fold of a whole array, of the type that it is folded in. */
+static bool is_whole_fold(const Program *body, const Step *step)
+{
+    const Instr *instr = step->instr;
+    const Value *source = &body->values[step->src[0]];
+
+    return instr->fn != REDUCE_ARGMAX && source->value_class == VALUE_ARRAY && instr->n_aux == source->ndim
+           && body->values[step->dst[0]].value_class == VALUE_SCALAR && source->dtype == instr->dtype
+           && body->values[step->dst[0]].dtype == instr->dtype && reduce_fold(instr) != NULL;
+}
+
+bool tape_is_vector(const Program *body, const Step *step)
+{
+    const Instr *instr = step->instr;
+
+    switch (instr->opcode) {
+    case I_MAP:
+        return is_array(body, step->dst[0]) && instr->n_src < SWEEP_MAX_ARGS && (instr->n_src == 2 || scalar_n_in(instr->fn) >= 0)
+               && !scalar_can_raise(instr->fn, (DType)instr->dtype);
+    case I_CAST:
+        return is_array(body, step->dst[0]);
+    case I_REDUCE:
+        return is_whole_fold(body, step);
+    default:
+        return false;
+    }
+}
+
+/* The step of the core that computes a value, or NULL. */
+static const Step *find_maker(const Step *core, int32_t value)
+{
+    for (const Step *step = core; step->code != STEP_END; step++) {
+        if (step->dst[step->instr->n_dst - 1] == value) {
+            return step;
+        }
+    }
+    return NULL;
+}
+
+static bool is_made_by_vector(const Program *body, const Step *core, int32_t value)
+{
+    const Step *maker = find_maker(core, value);
+
+    return maker != NULL && tape_is_vector(body, maker);
+}
+
+/* Vector steps read what other vector steps make and what is there before; other steps read arrays that stay, or that such
+ * steps show them. */
+static bool can_read(const Program *body, const LoopPhases *phases, const Step *core, const Step *step)
+{
+    bool is_vector = tape_is_vector(body, step);
+
+    for (int32_t i = 0; i < step->instr->n_src; i++) {
+        int32_t value = step->src[i];
+        const Step *maker;
+
+        if (!is_array(body, value) || phases->is_fixed[value]) {
+            continue;
+        }
+        maker = find_maker(core, value);
+        if (is_vector ? maker != NULL && !tape_is_vector(body, maker) : maker == NULL || tape_is_vector(body, maker)) {
+            return false;
+        }
+    }
+    return is_vector || step->code != STEP_OTHER;
+}
+
+/* A result of arrays that gets a column: which the core computes by a vector step, or which is there before. */
+static bool can_store(const LoopFrame *loop_frame, const LoopPhases *phases, const Step *core, int32_t value)
+{
+    const Program *body = loop_frame->loop->body;
+
+    return !is_array(body, value) || is_made_by_vector(body, core, value) || phases_make_ahead(body, phases, value);
+}
+
+/* The column of a state of arrays has the state's past in front of it, so it serves one state. */
+static bool shares_column(const Loop *loop, int32_t i)
+{
+    for (int32_t j = 0; j < i; j++) {
+        if (loop->states[j].inner_out == loop->states[i].inner_out && loop->states[j].n_taps > 0 && loop->states[i].n_taps > 0) {
+            return is_array(loop->body, loop->states[i].inner_out);
+        }
+    }
+    return false;
+}
+
+bool tape_can_run_vectors(const LoopFrame *loop_frame, const LoopPhases *phases, const Step *core)
+{
+    const Loop *loop = loop_frame->loop;
+    bool has_vectors = false;
+
+    for (const Step *step = core; step->code != STEP_END; step++) {
+        has_vectors |= tape_is_vector(loop->body, step);
+    }
+    if (!has_vectors) {
+        return false;
+    }
+    for (const Step *step = core; step->code != STEP_END; step++) {
+        if (!can_read(loop->body, phases, core, step)) {
+            return false;
+        }
+    }
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        if (loop->states[i].past > MAX_VECTOR_PAST || !can_store(loop_frame, phases, core, loop->states[i].inner_out) || shares_column(loop, i)) {
+            return false;
+        }
+    }
+    for (int32_t i = 0; i < loop->n_paths; i++) {
+        if (!can_store(loop_frame, phases, core, loop->paths[i].inner_out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- cells ---- */
+
+#define ROW(operand) (cell->at[operand] + t * cell->vector->rows[operand])
+#define DOUBLES(operand) ((double *)(void *)ROW(operand))
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define FOR_EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)
+#else
+#define FOR_EACH(i, n) for (int64_t i = 0; i < (n); i++)
+#endif
+
+/* Doubles: two arrays, or one and a number. */
+#define ARITHMETIC(NAME, OP)                                                                \
+    static void NAME##_arrays_cell(TAPE_ARGUMENTS)                                          \
+    {                                                                                       \
+        const int64_t n = cell->vector->n;                                                  \
+        const double *a = DOUBLES(TAPE_A), *b = DOUBLES(TAPE_B);                            \
+        double *to = DOUBLES(TAPE_TO);                                                      \
+        FOR_EACH(i, n) { to[i] = a[i] OP b[i]; }                                            \
+        TAPE_JUMP(cell + 1);                                                                \
+    }                                                                                       \
+    static void NAME##_number_cell(TAPE_ARGUMENTS)                                          \
+    {                                                                                       \
+        const int64_t n = cell->vector->n;                                                  \
+        const double *a = DOUBLES(TAPE_A), b = *DOUBLES(TAPE_B);                            \
+        double *to = DOUBLES(TAPE_TO);                                                      \
+        FOR_EACH(i, n) { to[i] = a[i] OP b; }                                               \
+        TAPE_JUMP(cell + 1);                                                                \
+    }                                                                                       \
+    static void NAME##_of_number_cell(TAPE_ARGUMENTS)                                       \
+    {                                                                                       \
+        const int64_t n = cell->vector->n;                                                  \
+        const double a = *DOUBLES(TAPE_A), *b = DOUBLES(TAPE_B);                            \
+        double *to = DOUBLES(TAPE_TO);                                                      \
+        FOR_EACH(i, n) { to[i] = a OP b[i]; }                                               \
+        TAPE_JUMP(cell + 1);                                                                \
+    }
+#define FOR_ARITHMETIC(ROW) ROW(plus, +) ROW(minus, -) ROW(times, *) ROW(over, /)
+FOR_ARITHMETIC(ARITHMETIC)
+
+static void square_array_cell(TAPE_ARGUMENTS)
+{
+    const int64_t n = cell->vector->n;
+    const double *b = DOUBLES(TAPE_B);
+    double *to = DOUBLES(TAPE_TO);
+
+    FOR_EACH(i, n) { to[i] = b[i] * b[i]; }
+    TAPE_JUMP(cell + 1);
+}
+
+/* One of two arrays of elements of 8 bytes, by a condition for all. */
+static void choose_array_cell(TAPE_ARGUMENTS)
+{
+    const int64_t n = cell->vector->n;
+    const uint64_t *from = (const uint64_t *)(const void *)(*ROW(TAPE_FIRST) != 0 ? ROW(TAPE_A) : ROW(TAPE_B));
+    uint64_t *to = (uint64_t *)(void *)ROW(TAPE_TO);
+
+    FOR_EACH(i, n) { to[i] = from[i]; }
+    TAPE_JUMP(cell + 1);
+}
+
+static void fold_array_cell(TAPE_ARGUMENTS)
+{
+    cell->vector->fold(cell->vector->n, ROW(TAPE_B), cell->at[TAPE_TO]);
+    TAPE_JUMP(cell + 1);
+}
+
+#if defined(__GNUC__)
+__attribute__((noinline)) /* the addresses are a local's, which a cell must not have */
+#endif
+static void run_kernel(const TapeCell *cell, int64_t t)
+{
+    const TapeVector *vector = cell->vector;
+    char *args[N_TAPE_OPERANDS];
+
+    for (int i = vector->first; i < N_TAPE_OPERANDS; i++) {
+        args[i] = ROW(i);
+    }
+    cell->kernel(vector->n, &args[vector->first], &vector->items[vector->first]);
+}
+
+static void kernel_arrays_cell(TAPE_ARGUMENTS)
+{
+    run_kernel(cell, t);
+    TAPE_JUMP(cell + 1);
+}
+
+/* ---- choosing cells by shapes ---- */
+
+static bool is_whole(const TapeVector *vector, int operand) { return vector->items[operand] != 0; }
+
+static TapeFunction choose_arithmetic(const TapeVector *vector, int scalar)
+{
+#define LIST(NAME, OP) {NAME##_arrays_cell, NAME##_number_cell, NAME##_of_number_cell},
+    static const TapeFunction cells[4][3] = {FOR_ARITHMETIC(LIST)};
+    int operation = scalar == SCALAR_ADD ? 0 : scalar == SCALAR_SUB ? 1 : scalar == SCALAR_MUL ? 2 : scalar == SCALAR_TRUE_DIVIDE ? 3 : -1;
+    bool a = is_whole(vector, TAPE_A), b = is_whole(vector, TAPE_B);
+
+    return operation < 0 || !(a || b) ? NULL : cells[operation][a && b ? 0 : a ? 1 : 2];
+}
+
+/* A power of 2 that stays is what the kernel has for it. */
+static bool is_square(const Frame *body, const TapeVector *vector, const Instr *instr)
+{
+    int32_t exponent = vector->values[TAPE_B];
+
+    return instr->fn == SCALAR_POW && is_whole(vector, TAPE_A) && !is_whole(vector, TAPE_B)
+           && body->program->values[exponent].origin == ORIGIN_CONSTANT
+           && *(const double *)(const void *)body->program->constants[body->program->values[exponent].index].data == 2;
+}
+
+static void choose_cell(const Frame *body, TapeVector *vector)
+{
+    const Instr *instr = vector->step->instr;
+    TapeFunction function = NULL;
+
+    if (instr->opcode == I_REDUCE) {
+        function = fold_array_cell;
+    } else if (instr->opcode == I_MAP && instr->fn == SCALAR_SWITCH && dtype_bytes((DType)instr->dtype) == 8) {
+        function = !is_whole(vector, TAPE_FIRST) && is_whole(vector, TAPE_A) && is_whole(vector, TAPE_B) ? choose_array_cell : NULL;
+    } else if (instr->opcode == I_MAP && instr->dtype == DTYPE_FLOAT64 && instr->n_src == 2) {
+        function = choose_arithmetic(vector, instr->fn);
+        if (function == NULL && is_square(body, vector, instr)) {
+            vector->cell->at[TAPE_B] = vector->cell->at[TAPE_A];
+            vector->rows[TAPE_B] = vector->rows[TAPE_A];
+            function = square_array_cell;
+        }
+    } else if (instr->opcode == I_MAP && instr->dtype == DTYPE_FLOAT64 && instr->fn == SCALAR_SQUARE) {
+        function = square_array_cell;
+    }
+    vector->cell->function = function != NULL ? function : kernel_arrays_cell;
+}
+
+/* ---- fitting ---- */
+
+/* Whether the operand's elements are one for each of the n, side by side, or one for all. */
+static bool fit_operand(const Frame *body, TapeVector *vector, int operand)
+{
+    const Array *array = body->arrays[vector->values[operand]];
+    int64_t size;
+
+    vector->items[operand] = 0;
+    if (array == NULL) {
+        return true;
+    }
+    size = array_size(array);
+    if (size == vector->n && array_is_contiguous(array)) {
+        vector->items[operand] = dtype_bytes(array->dtype);
+        return true;
+    }
+    return size == 1;
+}
+
+static bool fit_vector(const Frame *body, TapeVector *vector)
+{
+    bool is_fold = vector->step->instr->opcode == I_REDUCE;
+
+    vector->n = array_size(body->arrays[vector->values[is_fold ? TAPE_B : TAPE_TO]]);
+    if (vector->n == 0 || vector->n > (is_fold ? MATH_FOLD_BLOCK : MAX_LENGTH)) {
+        return false;
+    }
+    for (int operand = vector->first; operand < N_TAPE_OPERANDS; operand++) {
+        if (!fit_operand(body, vector, operand)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A state whose rows have another shape than what the body computes is broadcast by the plain loop. */
+static bool fit_states(const LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+
+    for (int32_t i = 0; i < loop->n_states; i++) {
+        const Writer *writer = &loop_frame->writers[loop->n_paths + i];
+
+        if (!writer->is_scalar && (writer->row_bytes == 0 || !array_same_shape(loop_frame->body->arrays[writer->inner_out], &writer->shape))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool tape_fit(Tape *tape, const LoopFrame *loop_frame)
+{
+    tape->vector_cost = 0;
+    for (int32_t i = 0; i < tape->n_vectors; i++) {
+        if (!fit_vector(loop_frame->body, &tape->vectors[i])) {
+            return false;
+        }
+        tape->vector_cost += tape->vectors[i].n;
+    }
+    return fit_states(loop_frame);
+}
+
+void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lanes)
+{
+    const Frame *body = loop_frame->body;
+
+    for (int32_t i = 0; i < tape->n_vectors; i++) {
+        TapeVector *vector = &tape->vectors[i];
+
+        for (int operand = vector->first; operand < N_TAPE_OPERANDS; operand++) {
+            int32_t value = vector->values[operand];
+
+            if (body->arrays[value] == NULL) {
+                continue; /* a number: in memory, as for other cells */
+            }
+            vector->cell->at[operand] = vector->is_lane[operand] ? lanes[value].at : body->arrays[value]->data;
+            vector->rows[operand] = vector->is_lane[operand] ? lanes[value].stride : 0;
+        }
+        choose_cell(body, vector);
+    }
+}

@@ -1,0 +1,232 @@
+"""Loops whose carried values are small arrays: the tape of arrays against steps one by one, and shapes that it has to leave alone."""
+import numpy as np
+import pytest
+
+import pyscan
+import pyscan.tensor as at
+from pyscan.scan_step import until
+
+from tests.unit.test_blocks import LENGTHS, assert_same, outcome, scanned
+
+
+def metropolis(srng, n, d=10):
+    x0 = at.dvector("x0")
+
+    def step(x, lp):
+        proposed = x + 0.5 * srng.normal(size=(d,))
+        new = -0.5 * at.sum(proposed**2)
+        is_better = at.log(srng.uniform()) < new - lp
+        return at.switch(is_better, proposed, x), at.switch(is_better, new, lp)
+
+    outputs, updates = scanned(step, n, outputs_info=[x0, -0.5 * at.sum(x0**2)])
+    return [x0], outputs, updates, [np.linspace(-1, 1, d)]
+
+
+def last_metropolis(srng, n):
+    inputs, outputs, updates, arguments = metropolis(srng, n, 30)
+    return inputs, [out[-1] for out in outputs], updates, arguments
+
+
+def metropolis_until(srng, n):
+    def step(x, lp):
+        proposed = x + srng.normal(size=(3,))
+        new = -at.sum(abs(proposed))
+        is_better = srng.uniform() < at.exp(new - lp)
+        return (at.switch(is_better, proposed, x), at.switch(is_better, new, lp)), until(at.lt(new, -5.5))
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.zeros(3)), np.float64(0.0)])
+    return [], outputs, updates, []
+
+
+def taps_of_arrays(srng, n):
+    start = at.dmatrix("start")
+    outputs, updates = scanned(lambda a, b: (0.5 * a - 0.3 * b + srng.normal(size=(4,)), at.max(a), at.min(b) + 1.0), n,
+                               outputs_info=[{"initial": start, "taps": [-1, -3]}, None, None])
+    return [start], outputs, updates, [np.arange(12.0).reshape(3, 4)]
+
+
+def last_taps_of_arrays(srng, n):
+    inputs, outputs, updates, arguments = taps_of_arrays(srng, n)
+    return inputs, [outputs[0][-2:], outputs[1][-1]], updates, arguments
+
+
+def arrays_that_change_places(srng, n):
+    outputs, updates = scanned(lambda a, b: (b * 0.5, a - b), n,
+                               outputs_info=[at.as_tensor_variable(np.arange(5.0)), at.as_tensor_variable(np.ones(5))])
+    return [], outputs, updates, []
+
+
+def an_array_passed_on(srng, n):
+    """A state that becomes another's value as it is."""
+    outputs, updates = scanned(lambda a, b: (a * 0.9 + srng.normal(size=(5,)), a), n,
+                               outputs_info=[at.as_tensor_variable(np.arange(5.0)), at.as_tensor_variable(np.ones(5))])
+    return [], outputs, updates, []
+
+
+def one_value_for_two_states(srng, n):
+    def step(a, b):
+        new = a * 0.9 + b * 0.1 + srng.normal()
+        return new, new
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.arange(5.0)), at.as_tensor_variable(np.ones(5))])
+    return [], outputs, updates, []
+
+
+def draws_as_states(srng, n):
+    def step(a, b):
+        return srng.normal(size=(6,)), b * 0.5 + a
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.zeros(6)), at.as_tensor_variable(np.ones(6))])
+    return [], outputs, updates, []
+
+
+def strided_sequences(srng, n):
+    a = at.dtensor3("a")
+    outputs, updates = scanned(lambda u, v, x: (x * 0.5 + u - v, at.sum(u * x)), n, sequences=[a[:, 0], a[:, 1]],
+                               outputs_info=[at.as_tensor_variable(np.zeros(3)), None], go_backwards=True)
+    return [a], outputs, updates, [np.sin(np.arange(6.0 * n)).reshape(n, 2, 3)]
+
+
+def sequences_with_gaps(srng, n):
+    a = at.dtensor3("a")
+    outputs, updates = scanned(lambda u, x: x * 0.5 + u, n, sequences=[a[:, :, 1]], outputs_info=[at.as_tensor_variable(np.zeros(3))])
+    return [a], outputs, updates, [np.sin(np.arange(6.0 * n)).reshape(n, 3, 2)]
+
+
+def matrices(srng, n):
+    c = at.dmatrix("c")
+    outputs, updates = scanned(lambda x, c: (at.tanh(x + c) * 0.7, at.cast(x, "float32"), at.sum(x * c)), n,
+                               outputs_info=[at.as_tensor_variable(np.eye(3, 4)), None, None], non_sequences=[c])
+    return [c], outputs, updates, [np.cos(np.arange(12.0)).reshape(3, 4)]
+
+
+def counts(srng, n):
+    outputs, updates = scanned(lambda x: (x * 0.5 + srng.normal(size=(9,)), (x > 0).sum()), n, outputs_info=[at.as_tensor_variable(np.zeros(9)), None])
+    return [], outputs, updates, []
+
+
+def a_row_for_all(srng, n):
+    c = at.dvector("c")
+    outputs, updates = scanned(lambda x, c: at.tanh(x * 0.5 + c), n, outputs_info=[at.as_tensor_variable(np.eye(3, 4))], non_sequences=[c])
+    return [c], outputs, updates, [np.cos(np.arange(4.0))]
+
+
+def integers_and_bools(srng, n):
+    k0 = at.lvector("k0")
+
+    def step(k, m):
+        k = k * 3 + 1 - (k > 40) * 100
+        return k, at.invert(m) | (k > 0), at.sum(k), at.all(m)
+
+    outputs, updates = scanned(step, n, outputs_info=[k0, at.as_tensor_variable(np.zeros(7, bool)), None, None])
+    return [k0], outputs, updates, [np.arange(7)]
+
+
+def small_types(srng, n):
+    outputs, updates = scanned(lambda x, z: (x * np.float32(0.9) + np.float32(0.1), z * z + 0.2j, at.sum(z)), n,
+                               outputs_info=[at.as_tensor_variable(np.arange(9, dtype="f4")), at.as_tensor_variable(np.full(3, 0.1 + 0.1j)), None])
+    return [], outputs, updates, []
+
+
+def powers_and_quotients(srng, n):
+    def step(x):
+        y = x**2 / 3.0
+        return 1.0 / (1.0 + y), 2.0 - x, x**1.5, at.sqr(y), at.prod(y)
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.linspace(0.1, 2, 13)), None, None, None, None])
+    return [], outputs, updates, []
+
+
+def long_arrays(srng, n):
+    outputs, updates = scanned(lambda x: (x * 0.5 + srng.normal(size=(600,)), at.sum(x)), n, outputs_info=[at.as_tensor_variable(np.zeros(600)), None])
+    return [], [outputs[0][-1], outputs[1]], updates, []
+
+
+def sums_of_more_than_a_block(srng, n):
+    outputs, updates = scanned(lambda x: (x * 0.5 + srng.normal(size=(200,)), at.sum(x)), n, outputs_info=[at.as_tensor_variable(np.zeros(200)), None])
+    return [], [outputs[0][-1], outputs[1]], updates, []
+
+
+def empty_arrays(srng, n):
+    outputs, updates = scanned(lambda x: (x * 0.5 + 1.0, at.sum(x) + srng.normal()), n, outputs_info=[at.as_tensor_variable(np.zeros(0)), None])
+    return [], outputs, updates, []
+
+
+def arrays_of_one(srng, n):
+    outputs, updates = scanned(lambda x: (x * 0.5 + srng.normal(size=(1,)), at.sum(x)), n, outputs_info=[at.as_tensor_variable(np.zeros(1)), None])
+    return [], outputs, updates, []
+
+
+def choices_by_element(srng, n):
+    def step(x):
+        new = x + srng.normal(size=(8,))
+        return at.switch(new > x, new, x * 0.5), at.switch(at.gt(at.sum(new), 0.0), new, 1.0)
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.zeros(8)), None])
+    return [], outputs, updates, []
+
+
+def rows_by_a_state(srng, n):
+    table = at.as_tensor_variable(np.arange(12.0).reshape(4, 3))
+    outputs, updates = scanned(lambda k, x: ((k + 1) % 4, x * 0.5 + table[k]), n,
+                               outputs_info=[np.int64(0), at.as_tensor_variable(np.zeros(3))])
+    return [], outputs, updates, []
+
+
+def two_columns_of_one_value(srng, n):
+    def step(x):
+        new = x * 0.5 + srng.normal(size=(4,))
+        return new, new, x
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.zeros(4)), None, None])
+    return [], outputs, updates, []
+
+
+def an_array_in_a_nest(srng, n):
+    def outer(x):
+        inner, updates = pyscan.scan(lambda y: y * 0.5 + srng.normal(size=(4,)), outputs_info=[x], n_steps=20)
+        return inner[-1], updates
+
+    outputs, updates = scanned(outer, n // 20, outputs_info=[at.as_tensor_variable(np.zeros(4))])
+    return [], outputs, updates, []
+
+
+TAPED = [metropolis, last_metropolis, metropolis_until, taps_of_arrays, last_taps_of_arrays, arrays_that_change_places, draws_as_states,
+         strided_sequences, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, an_array_in_a_nest]
+OTHERS = [counts, an_array_passed_on, one_value_for_two_states, sequences_with_gaps, a_row_for_all, long_arrays, sums_of_more_than_a_block, empty_arrays,
+          rows_by_a_state, two_columns_of_one_value]
+
+
+@pytest.mark.parametrize("block_steps", LENGTHS)
+@pytest.mark.parametrize("build", TAPED + OTHERS, ids=lambda b: b.__name__)
+def test_arrays_on_a_tape_give_what_steps_give(build, block_steps):
+    want, got = outcome(build, 0), outcome(build, block_steps)
+    assert not isinstance(want[0][0], (type, str))
+    assert_same(want, got)
+    assert got[2]["block_steps"] + got[2]["tile_steps"] > 0 or build not in TAPED
+
+
+@pytest.mark.parametrize("n_steps", [0, 1, 2, 15, 16, 17, 18, 24, 25, 26, 41])
+@pytest.mark.parametrize("build", [metropolis, last_metropolis, metropolis_until, taps_of_arrays, last_taps_of_arrays], ids=lambda b: b.__name__)
+def test_loops_of_any_length_are_the_same(build, n_steps):
+    assert_same(outcome(build, 0, n_steps), outcome(build, 256, n_steps))
+
+
+def test_one_function_takes_arrays_of_other_lengths_in_each_call():
+    x0, c = at.dvector("x0"), at.dvector("c")
+    (xs, total), updates = pyscan.scan(lambda x, c: (x * 0.5 + c, at.sum(x)), outputs_info=[x0, None], non_sequences=[c], n_steps=50)
+    functions = []
+    for block_steps in (0, 2048):
+        with pyscan.config.change_flags(scan__block_steps=block_steps):
+            functions.append(pyscan.function([x0, c], [xs, total], updates=updates))
+    for d, e in [(3, 3), (100, 1), (1, 1), (600, 600), (3, 1), (0, 0), (200, 200), (5, 5)]:
+        arguments = np.sin(np.arange(d)), np.cos(np.arange(e))
+        want, got = (f(*arguments) for f in functions)
+        assert all(a.tobytes() == b.tobytes() and a.shape == b.shape for a, b in zip(want, got, strict=True))
+
+
+def test_a_row_that_has_another_shape_than_the_state_is_refused_at_its_step():
+    x0, c = at.dvector("x0"), at.dvector("c")
+    xs, _ = pyscan.scan(lambda x, c: x * 0.5 + c, outputs_info=[x0], non_sequences=[c], n_steps=50)
+    with pytest.raises(Exception, match="shape"):
+        pyscan.function([x0, c], xs)(np.zeros(1), np.zeros(3))
