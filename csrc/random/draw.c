@@ -33,6 +33,10 @@ static bool are_still(const int64_t *strides)
         const DrawSource from = *source; /* which no store can change */                                                     \
         const char *at[DRAW_MAX_PARAMS] = {params[0], params[1], params[2], params[3]};                                      \
                                                                                                                              \
+        if (n == 1) {                                                                                                        \
+            to[0] = element_##NAME(source, params);                                                                          \
+            return 0;                                                                                                        \
+        }                                                                                                                    \
         if (are_still(strides)) {                                                                                            \
             for (int64_t j = 0; j < n; j++) {                                                                                \
                 to[j] = element_##NAME(&from, at);                                                                           \

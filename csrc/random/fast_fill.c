@@ -75,15 +75,28 @@ typedef struct Job {
     Left *left; /* NULL: not asked for */
 } Job;
 
+/* What NumPy's function draws from: a counterfeit bit generator that hands out the words that are ahead. */
+typedef struct Handed {
+    Ahead ahead;
+    BitGen counterfeit;
+    DrawSource source;
+} Handed;
+
+static void start_handed(Handed *handed, const Job *job)
+{
+    handed->ahead.real = job->source->bitgen;
+    handed->ahead.kind = job->kind;
+    handed->ahead.next = handed->ahead.end = handed->ahead.words;
+    handed->counterfeit = (BitGen){&handed->ahead, give_word, give_half, give_double, give_word};
+    handed->source = *job->source;
+    handed->source.bitgen = &handed->counterfeit;
+}
+
 /* NumPy's function draws from the words that are ahead on, the first of which was refused. The steps of fast.def's rows
  * cannot fail. */
-static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
+static void draw_left(const Job *job, const Handed *handed, double *out, int64_t i)
 {
-    BitGen counterfeit = {ahead, give_word, give_half, give_double, give_word};
-    DrawSource source = *job->source;
-
-    source.bitgen = &counterfeit;
-    (void)job->step(&source, job->params, no_strides, (char *)&out[i], 1);
+    (void)job->step(&handed->source, job->params, no_strides, (char *)&out[i], 1);
     if (job->left != NULL) {
         job->left->at[job->left->n] = (int16_t)i;
         job->left->values[job->left->n++] = out[i];
@@ -94,23 +107,27 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
 #define PASS_AHEAD(NAME, WORDS)                                                                     \
     static void pass_ahead_##NAME(const Job *job, double *out, int64_t n)                           \
     {                                                                                               \
-        Ahead ahead = {.real = job->source->bitgen, .kind = job->kind, .next = ahead.words, .end = ahead.words};    \
+        Handed handed;                                                                              \
+        Ahead *const ahead = &handed.ahead;                                                         \
         const Layer *table = job->table;                                                            \
         const double a = job->a, b = job->b;                                                        \
         int64_t i = 0;                                                                              \
                                                                                                     \
+        start_handed(&handed, job);                                                                 \
         while (i < n) {                                                                             \
-            int64_t n_words = ahead.end - ahead.next, j = 0;                                        \
+            const uint64_t *words = ahead->next;                                                    \
+            int64_t n_words = ahead->end - words, j = 0;                                            \
                                                                                                     \
             if (n_words == 0) {                                                                     \
                 n_words = n - i < TILE ? n - i : TILE;                                              \
-                DRAW_AHEAD(ahead.words, n_words);                                                   \
-                ahead.next = ahead.words;                                                           \
-                ahead.end = ahead.words + n_words;                                                  \
+                DRAW_AHEAD(ahead->words, n_words);                                                  \
+                words = ahead->words;                                                               \
+                ahead->end = words + n_words;                                                       \
             }                                                                                       \
+            UNROLLED                                                                                \
             for (; j < n_words; j++) {                                                              \
                 double x;                                                                           \
-                bool is_good = make_##WORDS(table, ahead.next[j], &x);                              \
+                bool is_good = make_##WORDS(table, words[j], &x);                                   \
                                                                                                     \
                 out[i + j] = straight_##NAME(x, a, b);                                              \
                 if (UNLIKELY(!is_good)) {                                                           \
@@ -118,9 +135,9 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
                 }                                                                                   \
             }                                                                                       \
             i += j;                                                                                 \
-            ahead.next += j;                                                                        \
+            ahead->next = words + j;                                                                \
             if (j < n_words) {                                                                      \
-                draw_left(job, &ahead, out, i++);                                                   \
+                draw_left(job, &handed, out, i++);                                                  \
             }                                                                                       \
         }                                                                                           \
     }
@@ -129,21 +146,22 @@ static void draw_left(const Job *job, Ahead *ahead, double *out, int64_t i)
 #define PASS_CALLED_WORDS(NAME, WORDS)                                                              \
     static void pass_called_##NAME(const Job *job, double *out, int64_t n)                          \
     {                                                                                               \
-        Ahead ahead = {.real = job->source->bitgen};                                                \
-        uint64_t (*next)(void *) = ahead.real->next_uint64;                                         \
-        void *state = ahead.real->state;                                                            \
+        uint64_t (*next)(void *) = job->source->bitgen->next_uint64;                                \
+        void *state = job->source->bitgen->state;                                                   \
+        Handed handed;                                                                              \
         const Layer *table = job->table;                                                            \
         const double a = job->a, b = job->b;                                                        \
                                                                                                     \
+        start_handed(&handed, job);                                                                 \
         for (int64_t i = 0; i < n; i++) {                                                           \
             uint64_t word = next(state);                                                            \
             double x;                                                                               \
                                                                                                     \
             if (UNLIKELY(!make_##WORDS(table, word, &x))) {                                         \
-                ahead.words[0] = word;                                                              \
-                ahead.next = ahead.words;                                                           \
-                ahead.end = ahead.words + 1;                                                        \
-                draw_left(job, &ahead, out, i);                                                     \
+                handed.ahead.words[0] = word;                                                       \
+                handed.ahead.next = handed.ahead.words;                                             \
+                handed.ahead.end = handed.ahead.words + 1;                                          \
+                draw_left(job, &handed, out, i);                                                    \
             } else {                                                                                \
                 out[i] = straight_##NAME(x, a, b);                                                  \
             }                                                                                       \
@@ -258,11 +276,10 @@ static int64_t drop_zeros(double *out, int64_t n)
  * A refused word only means the next one. Where few are, a branch asks, or a whole tile is made as if there were none; where
  * many are, every value is written, and the place moves on if its word was good: no branch depends on the words. */
 
+/* Products that are made before any of them is stored. */
+enum { AT_ONCE = 4 };
 /* Refused is less than one word in so many. */
 enum { REFUSED_ARE_FEW = 4096 };
-/* Products made before any of them is stored: a CPU may hold a load back until it knows where the stores before it go, which
- * depends on the words. Measured: 2.6 ns a number, where one by one took 2.3 or 5.8. */
-enum { AT_ONCE = 4 };
 
 static void fill_called_halves(const BitGen *bitgen, uint64_t low, uint64_t n_values, uint64_t *out, int64_t n)
 {
@@ -319,23 +336,40 @@ static void fill_called_wholes(const BitGen *bitgen, uint64_t low, uint64_t n_va
 
 #ifdef RANDOM_HAS_INLINED
 
+/* The values of both halves of n words, as if none were refused, and whether none is. Vectors multiply numbers of 32 bits. */
+static bool scale_halves(const uint64_t *words, int64_t n_words, uint64_t low, uint32_t n_values, uint64_t n_refused, uint64_t *out)
+{
+    uint64_t refused = 0;
+
+    for (int64_t j = 0; j < n_words; j++) {
+        uint64_t first = (words[j] & 0xFFFFFFFF) * n_values, second = (words[j] >> 32) * n_values;
+
+        out[2 * j] = low + (first >> 32);
+        out[2 * j + 1] = low + (second >> 32);
+        refused |= ((first & 0xFFFFFFFF) - n_refused) | ((second & 0xFFFFFFFF) - n_refused); /* the uppermost bit, if one is */
+    }
+    return refused >> 63 == 0;
+}
+
+static void move_halves(const uint64_t *words, int64_t n_words, uint64_t low, uint64_t *out)
+{
+    for (int64_t j = 0; j < n_words; j++) {
+        out[2 * j] = low + (words[j] & 0xFFFFFFFF);
+        out[2 * j + 1] = low + (words[j] >> 32);
+    }
+}
+
 /* The values of n words' halves, the lower one first, or as many as are good; how many. */
 static int64_t make_from_halves(const uint64_t *words, int64_t n_words, uint64_t low, uint64_t n_values, uint64_t n_refused, uint64_t *out)
 {
-    uint64_t refused = 0;
     int64_t i = 0;
 
-    if (n_refused < ((uint64_t)1 << 32) / REFUSED_ARE_FEW) {
-        for (int64_t j = 0; j < n_words; j++) {
-            uint64_t first = (uint32_t)words[j] * n_values, second = (words[j] >> 32) * n_values;
-
-            out[2 * j] = low + (first >> 32);
-            out[2 * j + 1] = low + (second >> 32);
-            refused |= ((uint32_t)first - n_refused) | ((uint32_t)second - n_refused); /* the uppermost bit, if one is */
-        }
-        if (refused >> 63 == 0) {
-            return 2 * n_words;
-        }
+    if (n_values == most_half_values) {
+        move_halves(words, n_words, low, out);
+        return 2 * n_words;
+    }
+    if (n_refused < ((uint64_t)1 << 32) / REFUSED_ARE_FEW && scale_halves(words, n_words, low, (uint32_t)n_values, n_refused, out)) {
+        return 2 * n_words;
     }
     for (int64_t j = 0; j < n_words; j++) {
         uint64_t first = (uint32_t)words[j] * n_values, second = (words[j] >> 32) * n_values;
@@ -358,6 +392,8 @@ static int64_t make_from_wholes(const uint64_t *words, int64_t n_words, uint64_t
     if (n_refused < UINT64_MAX / REFUSED_ARE_FEW && words_scale(&scale, words, out, n_words)) {
         return n_words;
     }
+    /* A CPU may hold a load back until it knows where the stores before it go, which depends on the words. Measured: 2.6 ns a
+     * number, where one by one took 2.3 or 5.8. */
     for (; j + AT_ONCE <= n_words; j += AT_ONCE) {
         uint64_t values[AT_ONCE];
         bool is_good[AT_ONCE];

@@ -12,9 +12,11 @@
 #if defined(__GNUC__)
 #define ALWAYS_INLINE __attribute__((always_inline)) inline
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
+#define UNROLLED _Pragma("GCC unroll 4")
 #else
 #define ALWAYS_INLINE inline
 #define UNLIKELY(condition) (condition)
+#define UNROLLED
 #endif
 
 static ALWAYS_INLINE double read_double(const char *at)

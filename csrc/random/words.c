@@ -142,15 +142,16 @@ void words_draw_doubles(StreamKind kind, void *state, uint64_t *words, int64_t n
 static bool scale_wholes(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n)
 {
     const Scale by = *scale;
-    bool is_refused = false;
+    uint64_t refused = 0; /* the uppermost bit counts */
 
     for (int64_t i = 0; i < n; i++) {
         const Word128 product = (Word128)words[i] * by.n_values;
+        const uint64_t low_half = (uint64_t)product;
 
         out[i] = by.low + (uint64_t)(product >> 64);
-        is_refused |= (uint64_t)product < by.n_refused;
+        refused |= (low_half - by.n_refused) & ~low_half;
     }
-    return !is_refused;
+    return refused >> 63 == 0;
 }
 
 bool words_scale(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n)
