@@ -14,10 +14,16 @@ static const int64_t no_strides[DRAW_MAX_PARAMS] = {0};
 
 #ifdef RANDOM_HAS_INLINED
 #define DRAW_AHEAD(words, n) words_draw(job->kind, job->source->bitgen->state, words, n)
-#define DRAW_DOUBLES_AHEAD(words, n) words_draw_doubles(job->kind, job->source->bitgen->state, words, n)
+#define DRAW_STRETCHED_AHEAD(form, words, n)                                                         \
+    {                                                                                                \
+        const Stretch stretch = {LOW_OF_##form, RANGE_OF_##form};                                    \
+                                                                                                     \
+        words_draw_doubles(job->kind, job->source->bitgen->state, words, n);                         \
+        words_stretch(&stretch, words, n);                                                           \
+    }
 #else
 #define DRAW_AHEAD(words, n) ((void)(words), (void)(n)) /* no stream is of such a kind */
-#define DRAW_DOUBLES_AHEAD DRAW_AHEAD
+#define DRAW_STRETCHED_AHEAD(form, words, n) DRAW_AHEAD(words, n)
 #define words_double_of(kind, word) (word)
 #endif
 
@@ -180,29 +186,21 @@ static void draw_left(const Job *job, const Handed *handed, double *out, int64_t
         }                                                                                           \
     }
 
-/* n doubles from words that stand in their places; no word is refused. The value of make_DOUBLE from numbers whose units are
- * 2^-32 and 2^-53, which vectors of all levels can compute: they cannot convert integers of 64 bits. */
-#define PASS_AHEAD_DOUBLES(NAME)                                                                    \
+/* n doubles from words that stand in their places; no word is refused. */
+#define PASS_AHEAD_DOUBLES(NAME, form)                                                              \
     static void pass_ahead_##NAME(const Job *job, double *out, int64_t n)                           \
     {                                                                                               \
-        const double a = job->a, b = job->b;                                                        \
-                                                                                                    \
         for (int64_t n_tile; n > 0; n -= n_tile, out += n_tile) {                                   \
-            uint64_t *words = (uint64_t *)(void *)out;                                              \
-                                                                                                    \
             n_tile = n < TILE_IN_PLACE ? n : TILE_IN_PLACE;                                         \
-            DRAW_DOUBLES_AHEAD(words, n_tile);                                                      \
-            for (int64_t i = 0; i < n_tile; i++) {                                                  \
-                uint64_t upper_bits = words[i] >> 32 | (uint64_t)0x413 << 52; /* 2^20 and more */   \
-                uint64_t lower_bits = (words[i] & 0xFFFFFFFF) >> 11 | (uint64_t)0x3FE << 52; /* 1/2 and more */   \
-                double upper, lower;                                                                \
-                                                                                                    \
-                memcpy(&upper, &upper_bits, sizeof upper);                                          \
-                memcpy(&lower, &lower_bits, sizeof lower);                                          \
-                out[i] = straight_##NAME(upper - (0x1p20 + 0.5) + lower, a, b);                     \
-            }                                                                                       \
+            DRAW_STRETCHED_AHEAD(form, (uint64_t *)(void *)out, n_tile);                            \
         }                                                                                           \
     }
+
+/* What the words become in a row of that form. */
+#define LOW_OF_STRETCHED job->a
+#define RANGE_OF_STRETCHED (job->b - job->a)
+#define LOW_OF_CALLS 0.0
+#define RANGE_OF_CALLS 1.0
 
 /* The same again while they are 0. */
 static int64_t drop_zeros(double *out, int64_t n)
@@ -230,6 +228,7 @@ static int64_t drop_zeros(double *out, int64_t n)
     }
 
 #define PASS_STRAIGHT(NAME) pass(&job, to, n);
+#define PASS_STRETCHED PASS_STRAIGHT
 #define PASS_WHOLE PASS_CALLS
 
 /* A tile at a time: first the words, then the values of them, then what NumPy's function drew back in its place. */
@@ -267,9 +266,9 @@ static int64_t drop_zeros(double *out, int64_t n)
 
 #define FILL_NORMAL(NAME, form) PASS_CALLED_WORDS(NAME, NORMAL) PASS_AHEAD(NAME, NORMAL) FILL_DOUBLES(NAME, NORMAL, form)
 #define FILL_EXPONENTIAL(NAME, form) PASS_CALLED_WORDS(NAME, EXPONENTIAL) PASS_AHEAD(NAME, EXPONENTIAL) FILL_DOUBLES(NAME, EXPONENTIAL, form)
-#define FILL_DOUBLE(NAME, form) PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME) FILL_DOUBLES(NAME, DOUBLE, form)
+#define FILL_DOUBLE(NAME, form) PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME, form) FILL_DOUBLES(NAME, DOUBLE, form)
 #define FILL_OPEN(NAME, form)                                                                       \
-    PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME) PASS_OPEN(NAME, called) PASS_OPEN(NAME, ahead)    \
+    PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME, form) PASS_OPEN(NAME, called) PASS_OPEN(NAME, ahead)    \
     FILL_BY(NAME, OPEN, form, pass_open_called_##NAME, pass_open_ahead_##NAME)
 
 /* ---- bounded integers ----

@@ -110,9 +110,11 @@ static ALWAYS_INLINE double round_up(double x)
 /* Of a row: value_NAME; is_plain_NAME; straight_NAME, which a fill computes with the word (CALLS, WHOLE: x itself). What
  * is stored is a double, or an int64 with the bits of one. */
 #define FAST_STRAIGHT(x, value) (value)
+#define FAST_STRETCHED(x, value) (value)
 #define FAST_CALLS(x, value) (x)
 #define FAST_WHOLE(x, value) (x)
 #define STORED_STRAIGHT(value) (value)
+#define STORED_STRETCHED(value) (value)
 #define STORED_CALLS(value) (value)
 #define STORED_WHOLE(value) round_up(value)
 #define FAST(NAME, words, form, is_plain, value, doc)                                                           \

@@ -3,6 +3,8 @@
  * Relies on: words.h. Relied on by: fast_fill.c. */
 #include "random/words.h"
 
+#include <string.h>
+
 #include "math/level.h"
 
 #ifdef RANDOM_HAS_INLINED
@@ -169,6 +171,39 @@ bool words_scale(const Scale *scale, const uint64_t *words, uint64_t *out, int64
     }
 #endif
     return scale_wholes(scale, words + n_wide, out + n_wide, n - n_wide) && is_good;
+}
+
+/* From numbers whose units are 2^-32 and 2^-53: vectors of the lowest level cannot convert integers of 64 bits. */
+static void stretch_words(const Stretch *stretch, uint64_t *words, int64_t n)
+{
+    const double low = stretch->low, range = stretch->range;
+
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t upper_bits = words[i] >> 32 | (uint64_t)0x413 << 52;                 /* 2^20 and more */
+        uint64_t lower_bits = (words[i] & 0xFFFFFFFF) >> 11 | (uint64_t)0x3FE << 52; /* 1/2 and more */
+        double upper, lower, x;
+
+        memcpy(&upper, &upper_bits, sizeof upper);
+        memcpy(&lower, &lower_bits, sizeof lower);
+        x = low + range * (upper - (0x1p20 + 0.5) + lower);
+        memcpy(&words[i], &x, sizeof x);
+    }
+}
+
+void words_stretch(const Stretch *stretch, uint64_t *words, int64_t n)
+{
+    int64_t n_wide = 0;
+
+#ifdef MATH_X86_LEVELS
+    if (level_get() == LEVEL_AVX512) {
+        n_wide = n - n % SCALE_LANES_AVX512;
+        words_stretch_avx512(stretch, words, n_wide);
+    } else if (level_get() == LEVEL_AVX2) {
+        n_wide = n - n % SCALE_LANES_AVX2;
+        words_stretch_avx2(stretch, words, n_wide);
+    }
+#endif
+    stretch_words(stretch, words + n_wide, n - n_wide);
 }
 
 #endif

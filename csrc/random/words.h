@@ -31,6 +31,12 @@ typedef struct Scale {
 /* The numbers of n words, and whether none is refused. */
 bool words_scale(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n);
 
+/* n doubles in place of words that words_draw_doubles gave: low + range * x, with x from 0 to below 1. */
+typedef struct Stretch {
+    double low, range;
+} Stretch;
+void words_stretch(const Stretch *stretch, uint64_t *words, int64_t n);
+
 /* i steps at once: multiply by number i of the powers, and add the increment times number i of the sums. */
 enum { WORDS_LANES_AVX2 = 8, WORDS_LANES_AVX512 = 16, WORDS_JUMPS = WORDS_LANES_AVX512 + 1 };
 typedef struct Jumps {
@@ -50,6 +56,11 @@ enum { SCALE_LANES_AVX2 = 4, SCALE_LANES_AVX512 = 8 };
 #define SCALE_OF_LEVEL(NAME) bool NAME(const Scale *scale, const uint64_t *words, uint64_t *out, int64_t n)
 SCALE_OF_LEVEL(words_scale_avx2);
 SCALE_OF_LEVEL(words_scale_avx512);
+
+/* words_stretch of the same. */
+#define STRETCH_OF_LEVEL(NAME) void NAME(const Stretch *stretch, uint64_t *words, int64_t n)
+STRETCH_OF_LEVEL(words_stretch_avx2);
+STRETCH_OF_LEVEL(words_stretch_avx512);
 
 #endif
 #endif

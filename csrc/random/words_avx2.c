@@ -96,6 +96,21 @@ SCALE_OF_LEVEL(words_scale_avx2)
     return _mm256_movemask_pd(_mm256_castsi256_pd(refused)) == 0;
 }
 
+/* As words.c does it: these vectors cannot convert integers of 64 bits either. */
+STRETCH_OF_LEVEL(words_stretch_avx2)
+{
+    const __m256d low = _mm256_set1_pd(stretch->low), range = _mm256_set1_pd(stretch->range), off = _mm256_set1_pd(0x1p20 + 0.5);
+    const __m256i upper_one = fill((uint64_t)0x413 << 52), lower_one = fill((uint64_t)0x3FE << 52), mask = fill(0xFFFFFFFF);
+
+    for (int64_t i = 0; i < n; i += SCALE_LANES_AVX2) {
+        __m256i word = load(words + i), below = _mm256_srli_epi64(_mm256_and_si256(word, mask), 11);
+        __m256d upper = _mm256_castsi256_pd(_mm256_or_si256(top_of(word), upper_one));
+        __m256d x = _mm256_add_pd(_mm256_sub_pd(upper, off), _mm256_castsi256_pd(_mm256_or_si256(below, lower_one)));
+
+        store(words + i, _mm256_castpd_si256(_mm256_add_pd(low, _mm256_mul_pd(range, x))));
+    }
+}
+
 #ifdef __clang__
 #pragma clang attribute pop
 #endif

@@ -79,6 +79,17 @@ SCALE_OF_LEVEL(words_scale_avx512)
     return refused == 0;
 }
 
+STRETCH_OF_LEVEL(words_stretch_avx512)
+{
+    const __m512d low = _mm512_set1_pd(stretch->low), range = _mm512_set1_pd(stretch->range), unit = _mm512_set1_pd(0x1p-53);
+
+    for (int64_t i = 0; i < n; i += SCALE_LANES_AVX512) {
+        __m512d x = _mm512_mul_pd(_mm512_cvtepi64_pd(_mm512_srli_epi64(load(words + i), 11)), unit);
+
+        store(words + i, _mm512_castpd_si512(_mm512_add_pd(low, _mm512_mul_pd(range, x))));
+    }
+}
+
 #ifdef __clang__
 #pragma clang attribute pop
 #endif
