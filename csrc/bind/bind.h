@@ -11,6 +11,8 @@
 #include "lower/lower.h"
 #include "vm/vm.h"
 
+int library_module_exec(PyObject *module);
+
 /* ---- arrays (convert.c) ---- */
 
 int convert_module_exec(PyObject *module);

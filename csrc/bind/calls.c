@@ -608,4 +608,5 @@ void host_fill(VmHost *host, Call *call)
     host->factor = host_factor;
     host->dists = call->state->dists;
     host->legacy = call->state->legacy;
+    host->library = call->state->library;
 }

@@ -53,6 +53,13 @@ static PyObject *exception_class(const char *name)
 {
     PyObject *class = name[0] == '\0' ? NULL : PyDict_GetItemString(PyEval_GetBuiltins(), name);
 
+    if (class == NULL && strcmp(name, "LinAlgError") == 0) {
+        PyObject *linalg = PyImport_ImportModule("numpy.linalg");
+        class = linalg == NULL ? NULL : PyObject_GetAttrString(linalg, name);
+        Py_XDECREF(linalg);
+        Py_XDECREF(class); /* the module keeps it */
+        if (class == NULL) PyErr_Clear();
+    }
     return class != NULL ? class : PyExc_RuntimeError;
 }
 

@@ -11,7 +11,7 @@ static int core_exec(PyObject *module)
     if (features_module_exec(module, &state->graph) < 0) return -1;
     if (rewrite_module_exec(module, &state->graph) < 0) return -1;
     if (tables_module_exec(module) < 0 || convert_module_exec(module) < 0 || bitgens_module_exec(module) < 0) return -1;
-    if (selfcheck_module_exec(module) < 0 || kernels_module_exec(module) < 0 || thunk_module_exec(module) < 0 || function_module_exec(module) < 0) return -1;
+    if (selfcheck_module_exec(module) < 0 || kernels_module_exec(module) < 0 || library_module_exec(module) < 0 || thunk_module_exec(module) < 0 || function_module_exec(module) < 0) return -1;
     return 0;
 }
 

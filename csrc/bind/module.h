@@ -4,6 +4,7 @@
 
 #include "features/feature.h"
 #include "graph/graph.h"
+#include "ops/ops.h"
 #include "random/fast.h"
 
 /* Who draws a distribution; see selfcheck.c. */
@@ -28,6 +29,7 @@ typedef struct BindState {
     PyObject *methods;                                /* dict: distribution -> function(np, rng, size, parameters...) */
     void *symbols[N_DISTS][2];                        /* the running NumPy's functions, NULL where not found; or into `loops` */
     NumpyLoop loops[N_DISTS][2];                      /* of its ufuncs */
+    NumpyLoop library[N_LIBRARY][N_LIBRARY_TYPES];    /* see library.c */
     Way ways[N_DISTS], legacy_ways[N_DISTS];          /* of Generators, and of RandomStates */
     Fast fast;                                        /* of `symbols`; learned when a fast path is first tried */
     bool fast_is_learned;

@@ -104,6 +104,16 @@ static PyObject *tables_dists(PyObject *module, PyObject *Py_UNUSED(none))
     return finish_list(list, failed);
 }
 
+static PyObject *tables_library(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    int failed = list == NULL;
+    for (int i = 0; !failed && i < N_LIBRARY; i++)
+        failed = append_row(list, Py_BuildValue("{s:s,s:s,s:s,s:i,s:s,s:s,s:s}", "name", library_name(i), "module", library_module(i), "ufunc", library_ufunc(i), "n_in",
+                                                library_n_in(i), "operands", library_operands(i), "failure", library_failure(i), "doc", library_doc(i))) < 0;
+    return finish_list(list, failed);
+}
+
 /* What the module was made of, for reports of bugs. */
 static PyObject *tables_build(PyObject *module, PyObject *Py_UNUSED(none))
 {
@@ -127,6 +137,7 @@ static PyMethodDef tables_methods[] = {
     {"scalars", tables_scalars, METH_NOARGS, "The elementwise operations: a list of dicts with name, n_in (-1: two or more), rule, classes, doc."},
     {"ops", tables_ops, METH_NOARGS, "The graph operations with native instructions: dicts with kind, attributes, can_raise, signature."},
     {"opcodes", tables_opcodes, METH_NOARGS, "The instructions of a program: dicts with name, n_dst, n_src (-1: any number), aux, effect."},
+    {"library", tables_library, METH_NOARGS, "The functions that a library computes: dicts with name, module, ufunc, n_in, operands, failure, doc."},
     {"statuses", tables_statuses, METH_NOARGS, "The ways in which a program can fail: dicts with name, exception, message."},
     {"dtypes", tables_dtypes, METH_NOARGS, "The element types: dicts with name, bytes, kind."},
     {"dists", tables_dists, METH_NOARGS,

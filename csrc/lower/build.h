@@ -132,6 +132,9 @@ int lower_advanced_subtensor(Builder *builder, PyObject *node);
 int lower_advanced_inc_subtensor(Builder *builder, PyObject *node);
 int lower_make_slice(Builder *builder, PyObject *node);
 int lower_nonzero(Builder *builder, PyObject *node);
+int lower_special(Builder *builder, PyObject *node);
+int lower_matrix(Builder *builder, PyObject *node);
+int lower_solve(Builder *builder, PyObject *node);
 /* Write mode and in-place flag of the ops that write. */
 int lower_read_write(PyObject *op, int *fn, uint8_t *flags);
 int lower_random(Builder *builder, PyObject *node);

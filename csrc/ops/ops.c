@@ -178,3 +178,66 @@ const char *op_attributes(int op) { return ops[op].attributes; }
 bool op_can_raise(int op) { return ops[op].can_raise == 'v'; }
 
 const char *op_signature(int op) { return ops[op].signature; }
+
+typedef struct LibraryRow {
+    const char *name, *module, *ufunc;
+    int n_in;
+    const char *operands, *failure, *doc;
+} LibraryRow;
+
+static const LibraryRow libraries[N_LIBRARY] = {
+#define LIBRARY(NAME, name, module, ufunc, n_in, operands, failure, doc) {name, module, ufunc, n_in, operands, failure, doc},
+#include "ops/library.def"
+#undef LIBRARY
+};
+
+int library_type(DType dtype)
+{
+    switch (dtype) {
+    case DTYPE_FLOAT32:
+        return 0;
+    case DTYPE_FLOAT64:
+        return 1;
+    case DTYPE_COMPLEX64:
+        return 2;
+    case DTYPE_COMPLEX128:
+        return 3;
+    default:
+        return -1;
+    }
+}
+
+const char *library_name(int library) { return libraries[library].name; }
+
+int library_from_name(const char *name)
+{
+    for (int i = 0; i < N_LIBRARY; i++) {
+        if (strcmp(libraries[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *library_module(int library) { return libraries[library].module; }
+
+const char *library_ufunc(int library) { return libraries[library].ufunc; }
+
+int library_n_in(int library) { return libraries[library].n_in; }
+
+int library_n_out(int library)
+{
+    const char *outputs = strchr(libraries[library].operands, '>');
+    int n = 1;
+
+    for (; outputs != NULL && *outputs != '\0'; outputs++) {
+        n += *outputs == ',';
+    }
+    return n;
+}
+
+const char *library_operands(int library) { return libraries[library].operands; }
+
+const char *library_failure(int library) { return libraries[library].failure; }
+
+const char *library_doc(int library) { return libraries[library].doc; }

@@ -45,6 +45,25 @@ int scalar_types(int scalar, int n_in, const DType *in, DType *compute, DType *o
 /* The result's type for a computing type. */
 DType scalar_result(int scalar, DType compute);
 
+/* Functions of other libraries (library.def), by their types of elements. */
+typedef enum Library {
+#define LIBRARY(NAME, ...) LIBRARY_##NAME,
+#include "ops/library.def"
+#undef LIBRARY
+    N_LIBRARY
+} Library;
+enum { N_LIBRARY_TYPES = 4 };
+int library_type(DType dtype); /* 0 to 3: float32, float64, complex64, complex128; else -1 */
+const char *library_name(int library);
+int library_from_name(const char *name); /* -1 when there is none */
+const char *library_module(int library);
+const char *library_ufunc(int library);
+int library_n_in(int library);
+int library_n_out(int library);
+const char *library_operands(int library);
+const char *library_failure(int library);
+const char *library_doc(int library);
+
 /* NumPy's promotion of two types. */
 DType dtype_promote(DType a, DType b);
 /* The type of a complex type's parts; other types are their own. */

@@ -393,6 +393,60 @@ static int check_SCATTER(const Check *check)
     return expect_write(check, ndim);
 }
 
+/* The rank that the row gives to operand k. */
+static int library_ndim(int library, int k)
+{
+    const char *text = library_operands(library);
+    int ndim = 0;
+
+    for (; k > 0; text++) {
+        k -= *text == ',' || *text == '>';
+    }
+    for (; *text != '\0' && *text != ',' && *text != '>'; text++) {
+        ndim += *text != '*';
+    }
+    return ndim;
+}
+
+static int check_APPLY(const Check *check)
+{
+    const Instr *instr = check->instr;
+    int fn = instr->fn, ndim = 0;
+
+    if (fn < 0 || fn >= N_LIBRARY || instr->dtype >= N_DTYPES || library_type((DType)instr->dtype) < 0 || expect_n_aux(check, 1) < 0
+        || instr->n_src != library_n_in(fn) || instr->n_dst != library_n_out(fn)) {
+        return check_refuse(check, "no such library function, or not of so many operands");
+    }
+    for (int32_t k = 0; k < instr->n_src; k++) {
+        const Value *source = src_value(check, k);
+        ndim = source->ndim > ndim ? source->ndim : ndim;
+        if (!is_of(source, (DType)instr->dtype, library_operands(fn)[0] == '\0' ? source->ndim : library_ndim(fn, k))) {
+            return check_refuse(check, "a source has the wrong type");
+        }
+    }
+    for (int32_t k = 0; k < instr->n_dst; k++) {
+        const char *text = library_operands(fn);
+        int n_before = instr->n_src + k;
+        for (const char *at = text; n_before > 0; at++) {
+            if (text[0] == '\0') {
+                break;
+            }
+            n_before -= *at == ',' || *at == '>';
+            text = at + 1;
+        }
+        if (!is_of(dst_value(check, k), *text == '*' ? dtype_real((DType)instr->dtype) : (DType)instr->dtype,
+                   library_operands(fn)[0] == '\0' ? ndim : library_ndim(fn, instr->n_src + k))) {
+            return check_refuse(check, "a destination has the wrong type");
+        }
+    }
+    return 0;
+}
+
+static int check_TRIANGLE(const Check *check)
+{
+    return check_expect(check, src_value(check, 0)->ndim == 2 && same_type(dst_value(check, 0), src_value(check, 0)), "it takes a matrix and gives one like it");
+}
+
 static int check_FILL(const Check *check)
 {
     if (expect_n_src(check, 1) < 0 || expect_lengths(check, 1) < 0) {

@@ -250,6 +250,8 @@ static const char *fn_name(const Instr *instr)
     case I_SET_TAKE:
     case I_SCATTER:
         return instr->fn == WRITE_SET ? "set" : "add";
+    case I_APPLY:
+        return instr->fn >= 0 && instr->fn < N_LIBRARY ? library_name(instr->fn) : "?";
     case I_DRAW:
         return instr->fn >= 0 && instr->fn < N_DISTS ? dist_name(instr->fn) : "?";
     default:
@@ -257,7 +259,7 @@ static const char *fn_name(const Instr *instr)
     }
 }
 
-static bool shows_dtype(int opcode) { return opcode == I_MAP || opcode == I_REDUCE || opcode == I_CUMULATE; }
+static bool shows_dtype(int opcode) { return opcode == I_MAP || opcode == I_REDUCE || opcode == I_CUMULATE || opcode == I_APPLY; }
 
 /* Entries of a slice as Python writes them: i for an index, words for an index array and a new axis, a:b:c for what is given of start, stop and step. */
 static void add_entries(Text *text, const Program *program, const Instr *instr)

@@ -141,6 +141,8 @@ typedef struct Sweep {
 } Sweep;
 void sweep_start(Sweep *sweep, int ndim, const int64_t *shape);
 void sweep_add(Sweep *sweep, const Array *array);
+/* The shape that the step's sources broadcast to. */
+int sweep_broadcast(Frame *frame, const Step *step, int ndim, int64_t *shape, Run *run);
 int sweep_run(Sweep *sweep, MapKernel kernel, Run *run);
 /* dst, of any type, becomes src broadcast to its shape; shapes were checked, and the two do not overlap. */
 int sweep_copy(const Array *dst, const Array *src, Run *run);
@@ -185,6 +187,8 @@ int run_set_take(Frame *frame, const Step *step, Run *run);
 int run_nonzero(Frame *frame, const Step *step, Run *run);
 int run_gather(Frame *frame, const Step *step, Run *run);
 int run_scatter(Frame *frame, const Step *step, Run *run);
+int run_apply(Frame *frame, const Step *step, Run *run);
+int run_triangle(Frame *frame, const Step *step, Run *run);
 int run_fill(Frame *frame, const Step *step, Run *run);
 int run_empty(Frame *frame, const Step *step, Run *run);
 int run_pack(Frame *frame, const Step *step, Run *run);

@@ -205,7 +205,7 @@ static int broadcast_one(int ndim, int64_t *shape, const Array *source, int32_t 
     return 0;
 }
 
-static int broadcast_sources(Frame *frame, const Step *step, int ndim, int64_t *shape, Run *run)
+int sweep_broadcast(Frame *frame, const Step *step, int ndim, int64_t *shape, Run *run)
 {
     Array view;
 
@@ -313,7 +313,7 @@ int run_map(Frame *frame, const Step *step, Run *run)
     if (whole != NULL) {
         return map_plain(frame, step, whole, data, strides, run);
     }
-    if (broadcast_sources(frame, step, frame->program->values[step->dst[0]].ndim, shape, run) < 0) {
+    if (sweep_broadcast(frame, step, frame->program->values[step->dst[0]].ndim, shape, run) < 0) {
         return -1;
     }
     dst = frame_result(frame, step->dst[0], shape, &view, run);

@@ -73,6 +73,10 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_gather(frame, step, run);
     case I_SCATTER:
         return run_scatter(frame, step, run);
+    case I_APPLY:
+        return run_apply(frame, step, run);
+    case I_TRIANGLE:
+        return run_triangle(frame, step, run);
     case I_FILL:
         return run_fill(frame, step, run);
     case I_EMPTY:

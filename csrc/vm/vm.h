@@ -6,6 +6,7 @@
 #ifndef PYSCAN_VM_VM_H
 #define PYSCAN_VM_VM_H
 
+#include "ops/ops.h"
 #include "program/program.h"
 #include "random/stream.h"
 
@@ -25,6 +26,7 @@ typedef struct VmHost {
     int (*product)(void *self, Array *dst, const Array *a, const Array *b, Status *status);       /* big matrix products */
     int (*factor)(void *self, int64_t n, const double *cov, double *factor, bool *is_lasting, Status *status); /* of draw.h's DrawPoll */
     Dists dists, legacy;                                                                          /* of Generators, and of RandomStates */
+    const NumpyLoop (*library)[N_LIBRARY_TYPES]; /* by row of library.def and type; a loop is NULL where it was not found */
     int64_t block_steps; /* the longest block of steps whose phases run one after the other; 0: step by step */
     bool batches_products; /* products for `product` that no state enters are taken for all steps of a block at once */
 } VmHost;
@@ -57,6 +59,9 @@ Counters *frame_counters(Frame *frame);
 
 /* For hosts that write a result: makes the destination `value` an array of that shape with fresh or reused storage. */
 int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status *status);
+
+/* One call of a library's loop over arrays of the right types and shapes: inputs, then outputs. For hosts that try a loop. */
+void library_call(const NumpyLoop *loop, int library, const Array *operands, int n_operands);
 
 /* For hosts that draw: refuses a size asked for to which the batch of the draw's parameter i does not broadcast. */
 int draw_check_size(int dist, int i, const Array *asked, const Array *param, Status *status);

@@ -15,6 +15,7 @@ from operator import index
 import numpy as np
 
 from pyscan._core import Apply, Op, Variable
+from pyscan.library import is_native
 from pyscan.scalar import ScalarOp, cast_op, complex_dtypes, dtype_kinds, dtype_name, scalar_ops
 from pyscan.tensor.type import tensor_type
 from pyscan.tensor.variable import as_tensor_variable
@@ -246,20 +247,30 @@ def elemwise_op(name):
 
 
 class PythonScalarOp(ScalarOp):
-    """An elementwise function that has no row in the core's table: it is computed by a NumPy function when the graph runs."""
+    """An elementwise function that has no row in the core's table: SciPy computes it.
 
-    def __init__(self, name, nin, function, doc):
+    `library` is the core's row of SciPy's function and `order` its arguments (places of the inputs; -2: the number 2); its result is
+    multiplied by the gamma function of the first input where `times_gamma` says so. `function` is the same on arrays.
+    """
+
+    def __init__(self, name, nin, function, doc, library=None, order=None, times_gamma=False):
         super().__init__(name, nin, "FLOAT", "f", doc)
         self.function = function
+        self.library = name if library is None else library
+        self.order = tuple(range(nin)) if order is None else order
+        self.times_gamma = times_gamma
 
     def __reduce__(self):
         return _python_scalar_op, (self.name,)
 
 
 class PythonElemwise(Elemwise):
-    """An Elemwise that calls back to Python for each evaluation."""
+    """An Elemwise that a library computes, by its C loops or, where these can't be used, by a call-back."""
 
-    kind = None
+    @property
+    def kind(self):
+        scalar = self.scalar_op
+        return "special" if is_native(scalar.library) and (not scalar.times_gamma or is_native("gamma")) else None
 
     def perform(self, node, inputs, output_storage):
         dtype = node.outputs[0].type.dtype
@@ -274,9 +285,9 @@ def _python_scalar_op(name):
     return _python_scalar_ops[name]
 
 
-def python_elemwise(name, nin, function, doc):
+def python_elemwise(name, nin, function, doc, **how):
     """The elementwise operation called `name` that evaluates `function` on arrays."""
-    scalar_op = _python_scalar_ops[name] = PythonScalarOp(name, nin, function, doc)
+    scalar_op = _python_scalar_ops[name] = PythonScalarOp(name, nin, function, doc, **how)
     return PythonElemwise(scalar_op, name=f"Elemwise{{{name},no_inplace}}")
 
 

@@ -1,4 +1,5 @@
-"""Linear algebra of matrices: inverse, determinant, decompositions, norms. These call back to NumPy.
+"""Linear algebra of matrices: inverse, determinant, decompositions, norms. NumPy's
+LAPACK computes them, by its C loops (`pyscan.library`) or, where there is none, by a call-back: qr, eig and pinv.
 
 Relies on `math`, `extra_ops`.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyscan._core import Apply, Op
+from pyscan.library import is_native
 from pyscan.scalar import dtype_kinds
 from pyscan.tensor import math
 from pyscan.tensor.basic import as_tensor_variable, cast
@@ -30,9 +32,18 @@ def real_dtype(dtype):
 
 
 class _MatrixOp(Op):
-    """An Op that hands one matrix to a NumPy function and stores what it returns, output by output."""
+    """An Op of one matrix. `library` is the core's row of the function, or None; of its result the adjoint is taken (`is_adjoint`), and what
+    can't be computed is NaN (`allows_failure`). `compute` is the same by NumPy's function.
+    """
 
     __props__: tuple = ()
+    library: str | None = None
+    is_adjoint = False
+    allows_failure = False
+
+    @property
+    def kind(self):
+        return "matrix" if self.library is not None and is_native(self.library) else None
 
     def compute(self, x):
         raise NotImplementedError
@@ -46,6 +57,8 @@ class _MatrixOp(Op):
 class MatrixInverse(_MatrixOp):
     """Matrix -> its inverse."""
 
+    library = "inv"
+
     def make_node(self, x):
         x = float_matrix(self, x)
         return Apply(self, [x], [tensor_type(x.type.dtype, x.type.shape[::-1])()])
@@ -58,6 +71,7 @@ class MatrixPinv(MatrixInverse):
     """Matrix -> its Moore-Penrose pseudo-inverse."""
 
     __props__ = ("hermitian",)
+    library = None
 
     def __init__(self, hermitian=False):
         self.hermitian = hermitian
@@ -68,6 +82,8 @@ class MatrixPinv(MatrixInverse):
 
 class Det(_MatrixOp):
     """Matrix -> its determinant."""
+
+    library = "det"
 
     def make_node(self, x):
         x = float_matrix(self, x)
@@ -86,6 +102,7 @@ class Eigh(_MatrixOp):
         if UPLO not in ("L", "U"):
             raise ValueError(f"UPLO must be 'L' or 'U', not {UPLO!r}")
         self.UPLO = UPLO
+        self.library = "eigh_lower" if UPLO == "L" else "eigh_upper"
 
     def make_node(self, x):
         x = float_matrix(self, x)
@@ -117,6 +134,7 @@ class SVD(_MatrixOp):
 
     def __init__(self, full_matrices=True, compute_uv=True):
         self.full_matrices, self.compute_uv = full_matrices, compute_uv
+        self.library = "svd_values" if not compute_uv else "svd_full" if full_matrices else "svd_thin"
 
     def make_node(self, x):
         x = float_matrix(self, x)

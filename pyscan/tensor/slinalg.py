@@ -1,4 +1,4 @@
-"""Cholesky factors and linear systems. These call back to NumPy.
+"""Cholesky factors and linear systems, by NumPy's LAPACK.
 
 Relies on `nlinalg`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyscan._core import Apply, Op
+from pyscan.library import is_native
 from pyscan.scalar import upcast
 from pyscan.tensor.nlinalg import _MatrixOp, float_matrix
 from pyscan.tensor.type import tensor_type
@@ -17,11 +18,13 @@ class Cholesky(_MatrixOp):
     """Positive definite matrix -> its triangular factor."""
 
     __props__ = ("lower", "destructive", "on_error")
+    library = "cholesky"
 
     def __init__(self, lower=True, destructive=False, on_error="raise"):
         if on_error not in ("raise", "nan"):
             raise ValueError('on_error must be one of "raise" or ""nan"')
         self.lower, self.destructive, self.on_error = lower, destructive, on_error
+        self.is_adjoint, self.allows_failure = not lower, on_error == "nan"
 
     def make_node(self, x):
         x = float_matrix(self, x)
@@ -49,6 +52,16 @@ class Solve(Op):
     """(A, b) -> x with A @ x equal to b, for a vector or the columns of a matrix b."""
 
     __props__ = ("assume_a", "lower", "check_finite")
+    turn = 0  # 1: the transpose of the matrix is taken, 2: its adjoint
+
+    @property
+    def kind(self):
+        return "solve" if is_native("solve") and is_native("solve1") else None
+
+    @property
+    def triangle(self):
+        """Which triangle is read, in the bits that the core knows: 1 the lower one, 2 ones on the diagonal, 4 mirrored, 8 and conjugated."""
+        return {"gen": -1, "sym": 4, "pos": 12, "her": 12}[self.assume_a] + (self.lower if self.assume_a != "gen" else 0)
 
     def __init__(self, assume_a="gen", lower=False, check_finite=True):
         if assume_a not in ("gen", "sym", "her", "pos"):
@@ -82,6 +95,11 @@ class SolveTriangular(Solve):
         if trans not in (0, 1, 2, "N", "T", "C"):
             raise ValueError(f"trans must be 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
         self.trans, self.unit_diagonal = trans, unit_diagonal
+        self.turn = {0: 0, "N": 0, 1: 1, "T": 1, 2: 2, "C": 2}[trans]
+
+    @property
+    def triangle(self):
+        return self.lower + 2 * self.unit_diagonal
 
     def prepared(self, A):
         A = np.tril(A) if self.lower else np.triu(A)

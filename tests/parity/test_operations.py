@@ -185,12 +185,87 @@ INDEXING = [
         make=lambda rng, x, i: [x, rng.integers(0, 4, i.shape)]),
 ]
 
-ROWS = [*INDEXING]
+
+
+def definite(rng, x, *rest):
+    """A matrix that is well conditioned and positive definite (Hermitian where it is complex)."""
+    n = len(x)
+    return [(x @ x.conj().T + 8 * np.eye(n)).astype(x.dtype), *rest]
+
+
+def general(rng, x, *rest):
+    return [(x + 20 * np.eye(*x.shape)).astype(x.dtype), *rest]
+
+
+def triangular(a, lower, unit=False):
+    a = np.tril(a) if lower else np.triu(a)
+    if unit:
+        np.fill_diagonal(a, 1)
+    return a
+
+
+def solve_as(**options):
+    return lambda a, b: at.slinalg.solve(a, b, **options)
+
+
+LAPACK = (*FLOATS, *COMPLEX)
+SQUARE = (((3, 3),), ((1, 1),), ((0, 0),))
+SYSTEM = (((3, 3), (3,)), ((3, 3), (3, 2)), ((1, 1), (1, 0)))
+ALGEBRA = [
+    Row("inv", at.nlinalg.inv, np.linalg.inv, SQUARE, LAPACK, make=general),
+    Row("det", at.nlinalg.det, np.linalg.det, SQUARE, LAPACK, make=general),
+    Row("cholesky", at.slinalg.cholesky, np.linalg.cholesky, SQUARE, LAPACK, make=definite),
+    Row("cholesky_upper", lambda a: at.slinalg.cholesky(a, lower=False), lambda a: np.linalg.cholesky(a).conj().T, SQUARE[:2], LAPACK, make=definite),
+    Row("eigh", at.nlinalg.eigh, lambda a: list(np.linalg.eigh(a)), SQUARE, LAPACK, make=definite),
+    Row("eigh_upper", lambda a: at.nlinalg.eigh(a, "U"), lambda a: list(np.linalg.eigh(a, "U")), SQUARE, LAPACK, make=definite),
+    Row("solve", solve_as(), np.linalg.solve, SYSTEM, LAPACK, make=general),
+    Row("solve_symmetric", solve_as(assume_a="sym", lower=True), lambda a, b: np.linalg.solve(np.tril(a) + np.tril(a, -1).T, b), SYSTEM, LAPACK, make=general),
+    Row("solve_positive", solve_as(assume_a="pos"), lambda a, b: np.linalg.solve(np.triu(a) + np.triu(a, 1).conj().T, b), SYSTEM, LAPACK, make=definite),
+    Row("solve_lower", lambda a, b: at.slinalg.solve_triangular(a, b, lower=True), lambda a, b: np.linalg.solve(triangular(a, True), b), SYSTEM, LAPACK, make=general),
+    Row("solve_upper_unit", lambda a, b: at.slinalg.solve_triangular(a, b, unit_diagonal=True), lambda a, b: np.linalg.solve(triangular(a, False, True), b),
+        SYSTEM, LAPACK, make=general),
+    Row("solve_transposed", lambda a, b: at.slinalg.solve_triangular(a, b, trans=1, lower=True), lambda a, b: np.linalg.solve(triangular(a, True).T, b), SYSTEM,
+        LAPACK, make=general),
+    Row("solve_adjoint", lambda a, b: at.slinalg.solve_triangular(a, b, trans="C"), lambda a, b: np.linalg.solve(triangular(a, False).conj().T, b), SYSTEM,
+        LAPACK, make=general),
+]
+if not np.__version__.startswith("1."):  # the ufuncs of NumPy 1 for tall and wide matrices have other names; these call back
+    ALGEBRA += [
+        Row("svd", at.nlinalg.svd, lambda a: list(np.linalg.svd(a)), (((3, 2),), ((2, 3),)), LAPACK),
+        Row("svd_thin", lambda a: at.nlinalg.svd(a, full_matrices=False), lambda a: list(np.linalg.svd(a, full_matrices=False)), (((3, 2),), ((2, 4),)), LAPACK),
+        Row("svd_values", lambda a: at.nlinalg.svd(a, compute_uv=False), lambda a: np.linalg.svd(a, compute_uv=False), (((3, 2),), ((2, 4),)), LAPACK),
+    ]
+
+
+def special(name, n_in=1, expect=None):
+    def reference(*args):
+        import scipy.special
+
+        return expect(scipy.special, *args) if expect is not None else getattr(scipy.special, name)(*args)
+
+    shapes = (((),) * n_in, ((5,),) * n_in, ((3, 4), (4,), (3, 1), ())[:n_in], ((0,),) * n_in)
+    return Row(name, getattr(at, name), reference, shapes, FLOATS, make=lambda rng, *args: [rng.uniform(0.1, 0.9, a.shape).astype(a.dtype) for a in args])
+
+
+SPECIAL = [
+    *[special(name) for name in ("psi", "erfinv", "erfcinv", "erfcx", "j0", "j1", "i0", "i1")],
+    *[special(name, 2) for name in ("jv", "iv", "gammainc", "gammaincc", "owens_t")],
+    special("betainc", 3),
+    special("hyp2f1", 4),
+    special("chi2sf", 2, lambda sp, x, k: sp.chdtrc(k, x)),
+    special("tri_gamma", 1, lambda sp, x: sp.zeta(x.dtype.type(2), x)),
+    special("gammau", 2, lambda sp, k, x: sp.gammaincc(k, x) * sp.gamma(k)),
+    special("gammal", 2, lambda sp, k, x: sp.gammainc(k, x) * sp.gamma(k)),
+]
+
+ROWS = [*INDEXING, *ALGEBRA, *SPECIAL]
 CASES = [pytest.param(row, shapes, dtype, id=f"{row.name}-{n}-{dtype}") for row in ROWS for n, shapes in enumerate(row.shapes) for dtype in row.dtypes]
 
 
 @pytest.mark.parametrize("row, shapes, dtype", CASES)
 def test_an_operation_gives_what_numpy_gives_in_every_layout_mode_and_place(row, shapes, dtype):
+    if row in SPECIAL:
+        pytest.importorskip("scipy")
     values = arguments_of(row, shapes, dtype)
     variables = [symbol(v) for v in values]
     want = [np.asarray(v) for v in as_list(row.expect(*values))]
@@ -238,3 +313,34 @@ def test_advanced_writes_are_made_in_place():
     f = pyscan.function([x, i], at.inc_subtensor((x + 1.0)[i, i], 1.0))
     assert any("AdvancedIncSubtensor{inplace=True" in str(node.op) for node in f.maker.fgraph.toposort())
     np.testing.assert_array_equal(f(np.zeros((2, 2)), [1, 1]), [[1.0, 1.0], [1.0, 3.0]])
+
+
+@pytest.mark.parametrize("build, words, value", [
+    (at.slinalg.cholesky, "Matrix is not positive definite", [[1.0, 2.0], [2.0, 1.0]]),
+    (at.nlinalg.inv, "Singular matrix", [[1.0, 2.0], [2.0, 4.0]]),
+    (lambda a: at.slinalg.solve(a, a), "Singular matrix", [[0.0, 0.0], [0.0, 0.0]]),
+    (at.nlinalg.det, "must be square", [[1.0, 2.0]]),
+    (lambda a: at.slinalg.solve_triangular(a, a), "must be square", [[1.0, 2.0]]),
+])
+def test_a_matrix_that_can_not_be_solved_is_refused_as_numpy_refuses_it(build, words, value):
+    a = at.dmatrix("a")
+    f = pyscan.function([a], build(a))
+    with pytest.raises(np.linalg.LinAlgError, match=words):
+        f(np.array(value))
+
+
+def test_right_sides_must_fit_their_matrix():
+    a, b = at.dmatrix("a"), at.dvector("b")
+    with pytest.raises(ValueError, match=r"shapes \(2,2\) and \(3,\)"):
+        pyscan.function([a, b], at.slinalg.solve(a, b))(np.eye(2), np.ones(3))
+
+
+def test_a_factor_of_an_indefinite_matrix_is_nan_where_that_is_asked_for():
+    a = at.dmatrix("a")
+    assert np.isnan(pyscan.function([a], at.slinalg.cholesky(a, on_error="nan"))(np.array([[1.0, 2.0], [2.0, 1.0]]))).all()
+
+
+def test_a_loop_that_does_not_give_what_the_ufunc_gives_is_not_used():
+    assert not pyscan._core.library_load("inv", np.linalg._umath_linalg.cholesky_lo, (np.eye(2) * 4, np.eye(2)))
+    assert not pyscan._core.library_load("inv", np.add, (np.eye(2),))
+    assert not pyscan._core.library_load("inv", np.linalg.inv, (np.eye(2),))

@@ -1,0 +1,247 @@
+/* Functions that a library computes, by the loops that the host has found; and the triangles of matrices that they read.
+ *
+ * Relies on: frame.h, ops (library.def). Relied on by: vm.c, and bind, which tries a loop before it is used. */
+#include <fenv.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "vm/frame.h"
+
+enum { MAX_OPERANDS = 5, MAX_LENGTHS = 8, PIECE = 512 };
+
+/* ---- operands of matrix functions ---- */
+
+/* Lengths by letter, in the order in which the letters come. */
+typedef struct Lengths {
+    int n;
+    char letters[MAX_LENGTHS];
+    int64_t lengths[MAX_LENGTHS];
+} Lengths;
+
+static int64_t *find_length(Lengths *lengths, char letter)
+{
+    for (int i = 0; i < lengths->n; i++) {
+        if (lengths->letters[i] == letter) {
+            return &lengths->lengths[i];
+        }
+    }
+    return NULL;
+}
+
+static int64_t *add_length(Lengths *lengths, char letter, int64_t length)
+{
+    lengths->letters[lengths->n] = letter;
+    lengths->lengths[lengths->n] = length;
+    return &lengths->lengths[lengths->n++];
+}
+
+/* Behind the operand that begins at `text`. */
+static const char *skip_operand(const char *text)
+{
+    while (*text != '\0' && *text != ',' && *text != '>') {
+        text++;
+    }
+    return *text == '\0' ? text : text + 1;
+}
+
+/* The lengths of an input; a length that was met before must be the same. */
+static int read_lengths(Lengths *lengths, const char *text, const Array *array, const Array *first, Run *run)
+{
+    for (int i = 0; i < array->ndim; i++) {
+        int64_t *length = find_length(lengths, text[i]);
+
+        if (length == NULL) {
+            length = add_length(lengths, text[i], array->shape[i]);
+        }
+        if (*length != array->shape[i]) {
+            return array == first ? status_fail_shapes(run->status, STATUS_NOT_SQUARE, array->ndim, array->shape, 0, NULL)
+                                  : status_fail_shapes(run->status, STATUS_SYSTEM_SHAPES, first->ndim, first->shape, array->ndim, array->shape);
+        }
+    }
+    return 0;
+}
+
+static void find_shape(Lengths *lengths, const char *text, int ndim, int64_t *shape)
+{
+    text += *text == '*';
+    for (int i = 0; i < ndim; i++) {
+        int64_t *length = find_length(lengths, text[i]);
+
+        if (length == NULL) { /* p, the only one that no input has */
+            int64_t m = *find_length(lengths, 'm'), n = *find_length(lengths, 'n');
+            length = add_length(lengths, text[i], m < n ? m : n);
+        }
+        shape[i] = *length;
+    }
+}
+
+void library_call(const NumpyLoop *loop, int library, const Array *operands, int n_operands)
+{
+    const char *text = library_operands(library);
+    intptr_t dimensions[1 + MAX_LENGTHS] = {1}, steps[MAX_OPERANDS + 2 * MAX_OPERANDS] = {0};
+    char *args[MAX_OPERANDS];
+    Lengths lengths = {.n = 0};
+    int n_steps = n_operands;
+
+    for (int k = 0; k < n_operands; k++) {
+        args[k] = operands[k].data;
+        if (text[0] == '\0') {
+            dimensions[0] = (intptr_t)operands[0].shape[0];
+            steps[k] = (intptr_t)operands[k].strides[0];
+        }
+    }
+    for (int k = 0; text[0] != '\0' && k < n_operands; k++) {
+        const char *axes = text + (*text == '*');
+
+        for (int i = 0; i < operands[k].ndim; i++) {
+            if (find_length(&lengths, axes[i]) == NULL) {
+                (void)add_length(&lengths, axes[i], operands[k].shape[i]);
+                dimensions[lengths.n] = (intptr_t)operands[k].shape[i];
+            }
+            steps[n_steps++] = (intptr_t)operands[k].strides[i];
+        }
+        text = k + 1 < n_operands ? skip_operand(text) : text;
+    }
+    loop->loop(args, dimensions, steps, loop->data);
+}
+
+/* ---- matrices ---- */
+
+static int apply_to_matrices(Frame *frame, const Step *step, const NumpyLoop *loop, Run *run)
+{
+    const Instr *instr = step->instr;
+    const char *text = library_operands(instr->fn);
+    bool allows_failure = instr_aux(frame->program, instr)[0] != 0;
+    int n_in = instr->n_src, n = n_in + instr->n_dst;
+    Array views[MAX_OPERANDS], operands[MAX_OPERANDS];
+    Lengths lengths = {.n = 0};
+    int64_t cost = 100;
+
+    for (int k = 0; k < n; k++, text = skip_operand(text)) {
+        if (k < n_in) {
+            operands[k] = *frame_operand(frame, step->src[k], &views[k]);
+            if (read_lengths(&lengths, text, &operands[k], &operands[0], run) < 0) {
+                return -1;
+            }
+            cost += array_size(&operands[k]) * 4;
+        } else {
+            int64_t shape[ARRAY_MAX_NDIM];
+            Array *dst;
+            find_shape(&lengths, text, frame->program->values[step->dst[k - n_in]].ndim, shape);
+            dst = frame_result(frame, step->dst[k - n_in], shape, &views[k], run);
+            if (dst == NULL) {
+                return -1;
+            }
+            operands[k] = *dst;
+        }
+    }
+    if (run_spend(run, cost * (1 + operands[0].shape[0] / 4)) < 0) {
+        return -1;
+    }
+    (void)feclearexcept(FE_INVALID); /* it can't fail for a flag that there is */
+    library_call(loop, instr->fn, operands, n);
+    if (!allows_failure && library_failure(instr->fn)[0] != '\0' && fetestexcept(FE_INVALID) != 0) {
+        return status_fail_text(run->status, STATUS_LINALG, library_failure(instr->fn));
+    }
+    return 0;
+}
+
+/* ---- elements ---- */
+
+/* One piece along the last axis. */
+static int apply_to_piece(const NumpyLoop *loop, int library, Array *operands, int n_operands, Run *run)
+{
+    library_call(loop, library, operands, n_operands);
+    return run_spend(run, 100 * operands[0].shape[0]);
+}
+
+static int apply_to_elements(Frame *frame, const Step *step, const NumpyLoop *loop, Run *run)
+{
+    int n_in = step->instr->n_src, n = n_in + 1, last;
+    int64_t shape[ARRAY_MAX_NDIM], index[ARRAY_MAX_NDIM] = {0};
+    Array views[MAX_OPERANDS], operands[MAX_OPERANDS], *dst;
+    int ndim = frame->program->values[step->dst[0]].ndim;
+
+    if (sweep_broadcast(frame, step, ndim, shape, run) < 0 || (dst = frame_result(frame, step->dst[0], shape, &views[n_in], run)) == NULL) {
+        return -1;
+    }
+    last = ndim - 1;
+    for (int64_t left = array_size(dst); left > 0; left -= ndim == 0 ? 1 : shape[last]) {
+        for (int64_t begin = 0; begin < (ndim == 0 ? 1 : shape[last]); begin += PIECE) {
+            int64_t rest = ndim == 0 ? 1 : shape[last] - begin, n_now = rest < PIECE ? rest : PIECE;
+
+            for (int k = 0; k < n; k++) {
+                const Array *whole = k < n_in ? frame_operand(frame, step->src[k], &views[k]) : dst;
+                char *data = whole->data;
+                int skip = ndim - whole->ndim;
+                for (int i = skip; i < last; i++) {
+                    data += whole->shape[i - skip] == 1 ? 0 : index[i] * whole->strides[i - skip];
+                }
+                operands[k] = (Array){.dtype = whole->dtype, .ndim = 1, .shape = {n_now}};
+                operands[k].strides[0] = whole->ndim == 0 || whole->shape[whole->ndim - 1] == 1 ? 0 : whole->strides[whole->ndim - 1];
+                operands[k].data = data + begin * operands[k].strides[0];
+            }
+            if (apply_to_piece(loop, step->instr->fn, operands, n, run) < 0) {
+                return -1;
+            }
+        }
+        for (int i = last - 1; i >= 0 && ++index[i] == shape[i]; i--) {
+            index[i] = 0;
+        }
+    }
+    return 0;
+}
+
+int run_apply(Frame *frame, const Step *step, Run *run)
+{
+    const Instr *instr = step->instr;
+    int type = library_type((DType)instr->dtype);
+    const NumpyLoop *loop = run->host->library == NULL || type < 0 ? NULL : &run->host->library[instr->fn][type];
+
+    if (loop == NULL || loop->loop == NULL) {
+        return status_fail_text(run->status, STATUS_BAD_PROGRAM, "the program needs a library's function that the host has not found");
+    }
+    return library_operands(instr->fn)[0] == '\0' ? apply_to_elements(frame, step, loop, run) : apply_to_matrices(frame, step, loop, run);
+}
+
+/* ---- triangles ---- */
+
+int run_triangle(Frame *frame, const Step *step, Run *run)
+{
+    const Array *source = frame->arrays[step->src[0]];
+    int32_t how = step->instr->fn;
+    int64_t item = dtype_bytes(source->dtype);
+    MapKernel conjugate = (how & TRIANGLE_CONJUGATED) != 0 ? math_kernel(SCALAR_CONJ, source->dtype) : NULL, one = math_cast(DTYPE_BOOL, source->dtype);
+    const int64_t no_strides[2] = {0, 0};
+    const bool is_true = true;
+    Array *dst = frame->arrays[step->dst[0]];
+
+    if (source->shape[0] != source->shape[1]) {
+        return status_fail_shapes(run->status, STATUS_NOT_SQUARE, 2, source->shape, 0, NULL);
+    }
+    if (frame_shape_array(frame, step->dst[0], source->shape, run->status) < 0) {
+        return -1;
+    }
+    for (int64_t i = 0; i < source->shape[0]; i++) {
+        for (int64_t j = 0; j < source->shape[1]; j++) {
+            bool is_kept = (how & TRIANGLE_LOWER) != 0 ? j <= i : j >= i;
+            char *to = dst->data + (i * source->shape[1] + j) * item, *from = source->data + i * source->strides[0] + j * source->strides[1];
+            char *mirrored[2] = {source->data + j * source->strides[0] + i * source->strides[1], to}, *unit[2] = {(char *)&is_true, to};
+
+            if (i == j && (how & TRIANGLE_UNIT) != 0) {
+                one(1, unit, no_strides);
+            } else if (is_kept || (how & TRIANGLE_MIRRORED) != 0) {
+                memcpy(to, is_kept ? from : mirrored[0], (size_t)item);
+                if (!is_kept && conjugate != NULL) {
+                    conjugate(1, mirrored, no_strides);
+                }
+            } else {
+                memset(to, 0, (size_t)item);
+            }
+        }
+        if (run_spend(run, 4 * source->shape[1]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+"""Functions that NumPy's and SciPy's compiled code computes, found when an operation first asks for one.
+
+A row of the core's table (`_core.library()`) names a ufunc; the core takes its C loops, if these give what the ufunc itself gives,
+and then runs them without Python. Where a row can't be used (no SciPy, a NumPy without that ufunc), the operation calls back to Python.
+
+Relies on: `_core`. Relied on by: tensor.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import lru_cache
+
+import numpy as np
+
+from pyscan import _core
+
+__all__ = ["is_native"]
+
+_MATRIX = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]])
+
+
+def _arguments(row):
+    """Arguments to try a row on: a well-behaved matrix and right sides, or numbers in the domain of every function."""
+    if row["operands"]:
+        inputs = row["operands"].split(">")[0].split(",")
+        return tuple([_MATRIX if i == 0 else np.arange(1.0, 7.0).reshape(3, 2)[(slice(None), 0) if len(axes) == 1 else ...] for i, axes in enumerate(inputs)])
+    return tuple([np.linspace(0.125, 0.875, 5) + k for k in range(row["n_in"])][::-1] if row["n_in"] < 3 else [np.linspace(0.125, 0.875, 5)] * row["n_in"])
+
+
+@lru_cache(maxsize=None)
+def is_native(name: str) -> bool:
+    """Whether the running libraries have the function of that row, so that it runs without Python.
+
+    >>> is_native("inv")
+    True
+    """
+    row = next(row for row in _core.library() if row["name"] == name)
+    try:
+        ufunc = getattr(importlib.import_module(row["module"]), row["ufunc"])
+    except (ImportError, AttributeError):
+        return False
+    return _core.library_load(name, ufunc, _arguments(row))
