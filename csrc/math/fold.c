@@ -1,4 +1,4 @@
-/* Folding a block of adjacent elements into one, in the documented order, and running folds.
+/* Folding a block of adjacent elements into one, in the documented order; columns of them; and running folds.
  *
  * Relies on: kernels.h. Relied on by: vm (reductions). */
 #include "math/kernels.h"
@@ -95,6 +95,77 @@ OTHER_ROWS(DEFINE_FOLD8, DEFINE_FOLD1)
 static const FoldKernel folds[N_SCALARS][N_DTYPES] = {
     FOR_SIGNED(WHOLE_ENTRIES) FOR_UNSIGNED(WHOLE_ENTRIES) FOR_REAL(FLOAT_ENTRIES) OTHER_ROWS(ENTRY, ENTRY)
 };
+
+/* Columns: what is one element above is a row of them here. */
+#define ROW(T, i) ((const T *)(const void *)(data + (i) * stride))
+#define DEFINE_COLUMNS8(NAME, TYPE, T, COMBINE)                                                 \
+    static void columns_##NAME##_##TYPE(int64_t n, int64_t width, const char *data, int64_t stride, char *result) \
+    {                                                                                           \
+        T sum[8][MATH_COLUMNS_BYTES / sizeof(T)];                                               \
+        int64_t i = n < 8 ? 1 : 8;                                                              \
+        for (int64_t j = 0; j < i; j++) {                                                       \
+            memcpy(sum[j], ROW(T, j), (size_t)width * sizeof(T));                               \
+        }                                                                                       \
+        for (; i + 32 <= n; i += 32) { /* four rows a pass over the sums */                     \
+            for (int j = 0; j < 8; j++) {                                                       \
+                const T *x = ROW(T, i + j), *y = ROW(T, i + j + 8), *z = ROW(T, i + j + 16), *w = ROW(T, i + j + 24); \
+                for (int64_t c = 0; c < width; c++) {                                           \
+                    const T two = COMBINE(T, COMBINE(T, sum[j][c], x[c]), y[c]);                \
+                    sum[j][c] = COMBINE(T, COMBINE(T, two, z[c]), w[c]);                        \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+        for (; i + 8 <= n; i += 8) {                                                            \
+            for (int j = 0; j < 8; j++) {                                                       \
+                const T *x = ROW(T, i + j);                                                     \
+                for (int64_t c = 0; c < width; c++) {                                           \
+                    sum[j][c] = COMBINE(T, sum[j][c], x[c]);                                    \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+        for (int step = 1; n >= 8 && step < 8; step *= 2) {                                     \
+            for (int j = 0; j < 8; j += 2 * step) {                                             \
+                for (int64_t c = 0; c < width; c++) {                                           \
+                    sum[j][c] = COMBINE(T, sum[j][c], sum[j + step][c]);                        \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+        for (; i < n; i++) {                                                                    \
+            const T *x = ROW(T, i);                                                             \
+            for (int64_t c = 0; c < width; c++) {                                               \
+                sum[0][c] = COMBINE(T, sum[0][c], x[c]);                                        \
+            }                                                                                   \
+        }                                                                                       \
+        memcpy(result, sum[0], (size_t)width * sizeof(T));                                      \
+    }
+#define DEFINE_COLUMNS1(NAME, TYPE, T, COMBINE)                                                 \
+    static void columns_##NAME##_##TYPE(int64_t n, int64_t width, const char *data, int64_t stride, char *result) \
+    {                                                                                           \
+        T best[MATH_COLUMNS_BYTES / sizeof(T)];                                                 \
+        memcpy(best, data, (size_t)width * sizeof(T));                                          \
+        for (int64_t i = 1; i < n; i++) {                                                       \
+            const T *x = ROW(T, i);                                                             \
+            for (int64_t c = 0; c < width; c++) {                                               \
+                best[c] = COMBINE(T, best[c], x[c]);                                            \
+            }                                                                                   \
+        }                                                                                       \
+        memcpy(result, best, (size_t)width * sizeof(T));                                        \
+    }
+#define DEFINE_WHOLE_COLUMNS(TYPE, T, WIDE) WHOLE_ROWS(DEFINE_COLUMNS8, DEFINE_COLUMNS1, TYPE, T)
+#define DEFINE_FLOAT_COLUMNS(TYPE, T, S) FLOAT_ROWS(DEFINE_COLUMNS8, DEFINE_COLUMNS1, TYPE, T)
+FOR_SIGNED(DEFINE_WHOLE_COLUMNS)
+FOR_UNSIGNED(DEFINE_WHOLE_COLUMNS)
+FOR_REAL(DEFINE_FLOAT_COLUMNS)
+OTHER_ROWS(DEFINE_COLUMNS8, DEFINE_COLUMNS1)
+
+#define COLUMNS_ENTRY(NAME, TYPE, ...) [SCALAR_##NAME][DTYPE_##TYPE] = columns_##NAME##_##TYPE,
+#define WHOLE_COLUMNS(TYPE, T, WIDE) WHOLE_ROWS(COLUMNS_ENTRY, COLUMNS_ENTRY, TYPE, T)
+#define FLOAT_COLUMNS(TYPE, T, S) FLOAT_ROWS(COLUMNS_ENTRY, COLUMNS_ENTRY, TYPE, T)
+static const ColumnsKernel columns[N_SCALARS][N_DTYPES] = {
+    FOR_SIGNED(WHOLE_COLUMNS) FOR_UNSIGNED(WHOLE_COLUMNS) FOR_REAL(FLOAT_COLUMNS) OTHER_ROWS(COLUMNS_ENTRY, COLUMNS_ENTRY)
+};
+
+ColumnsKernel math_fold_columns(int scalar, int compute) { return columns[scalar][compute]; }
 
 /* The running folds of the same operations. */
 #define DEFINE_RUNNING(NAME, TYPE, T, COMBINE)                                                  \

@@ -39,6 +39,12 @@ enum { MATH_FOLD_BLOCK = 128 };
 typedef void (*FoldKernel)(int64_t n, const char *data, char *result);
 FoldKernel math_fold(int scalar, int compute);
 
+/* The same for each of `width` columns of n rows, whose elements are adjacent and whose rows are `stride` bytes apart: columns side by
+ * side, each in the order of its own fold. At most MATH_COLUMNS_BYTES / the bytes of an element at once. */
+enum { MATH_COLUMNS_BYTES = 512 };
+typedef void (*ColumnsKernel)(int64_t n, int64_t width, const char *data, int64_t stride, char *result);
+ColumnsKernel math_fold_columns(int scalar, int compute);
+
 /* Replaces each of n elements by the fold of those up to it, from the first on (ADD and MUL). NULL when there is none. */
 typedef void (*RunningKernel)(int64_t n, char *data, int64_t stride);
 RunningKernel math_running(int scalar, int compute);

@@ -61,6 +61,7 @@ typedef struct Reduction {
     Walk walk;
     DType source, compute;
     FoldKernel fold;
+    ColumnsKernel columns;   /* NULL: fold each result by itself */
     MapKernel combine, load; /* load: source elements as computing ones */
     LargestKernel largest;   /* ARGMAX */
 } Reduction;
@@ -165,6 +166,88 @@ static int fold_elements(Reduction *reduction, const char *data, Register *resul
     return 0;
 }
 
+/* The blocks of columns side by side; level i as in Levels, of all columns. */
+typedef struct ColumnLevels {
+    uint64_t n_blocks;
+    _Alignas(16) char level[MAX_LEVELS][MATH_COLUMNS_BYTES];
+} ColumnLevels;
+
+static void combine_columns(const Reduction *reduction, int64_t width, char *earlier, char *later)
+{
+    int64_t item = dtype_bytes(reduction->compute);
+    char *args[3] = {earlier, later, later};
+    const int64_t strides[3] = {item, item, item};
+
+    reduction->combine(width, args, strides);
+}
+
+/* Folds neighbouring results together, row by row, each in the order of fold_elements. */
+static int fold_columns(const Reduction *reduction, const char *data, int64_t width, char *result, Run *run)
+{
+    const Walk *walk = &reduction->walk;
+    ColumnLevels levels;
+    size_t n_bytes = (size_t)(width * dtype_bytes(reduction->compute));
+    bool is_first = true;
+
+    levels.n_blocks = 0;
+    for (int64_t left = walk->size; left > 0; left -= MATH_FOLD_BLOCK) {
+        int64_t n = left < MATH_FOLD_BLOCK ? left : MATH_FOLD_BLOCK;
+        int i = 0;
+
+        reduction->columns(n, width, data, walk->strides[0], result);
+        data += n * walk->strides[0];
+        for (; (levels.n_blocks >> i & 1) != 0; i++) {
+            combine_columns(reduction, width, levels.level[i], result);
+        }
+        memcpy(levels.level[i], result, n_bytes);
+        levels.n_blocks++;
+        if (run_spend(run, n * width) < 0) {
+            return -1;
+        }
+    }
+    for (int i = 0; i < MAX_LEVELS && levels.n_blocks >> i != 0; i++) {
+        if ((levels.n_blocks >> i & 1) != 0 && is_first) {
+            memcpy(result, levels.level[i], n_bytes);
+            is_first = false;
+        } else if ((levels.n_blocks >> i & 1) != 0) {
+            combine_columns(reduction, width, levels.level[i], result);
+        }
+    }
+    return 0;
+}
+
+/* Whether results are neighbours where their elements are not: then it pays to fold them together. */
+static bool has_columns(const Reduction *reduction, const Walk *kept)
+{
+    int64_t item = dtype_bytes(reduction->compute);
+
+    return reduction->columns != NULL && reduction->source == reduction->compute && reduction->walk.ndim == 1 && reduction->walk.strides[0] != item
+           && kept->ndim > 0 && kept->shape[kept->ndim - 1] > 1 && kept->strides[kept->ndim - 1] == item;
+}
+
+static int reduce_columns(const Reduction *reduction, Walk *kept, const char *data, const Array *dst, Run *run)
+{
+    int64_t item = dtype_bytes(reduction->compute), dst_item = dtype_bytes(dst->dtype), most = MATH_COLUMNS_BYTES / item;
+    int64_t length = kept->shape[kept->ndim - 1];
+    const int64_t strides[2] = {item, dst_item};
+    MapKernel store = math_cast(reduction->compute, dst->dtype);
+    _Alignas(16) char folded[MATH_COLUMNS_BYTES];
+    char *args[2] = {folded, dst->data};
+
+    do {
+        for (int64_t i = 0; i < length; i += most) {
+            int64_t width = length - i < most ? length - i : most;
+
+            if (fold_columns(reduction, data + i * item, width, folded, run) < 0) {
+                return -1;
+            }
+            store(width, args, strides);
+            args[1] += width * dst_item;
+        }
+    } while (walk_next(kept, 1, &data));
+    return 0;
+}
+
 /* The number of the largest element, counted in the order of the walk. */
 static int find_largest(Reduction *reduction, const char *data, Register *result, Run *run)
 {
@@ -226,6 +309,7 @@ static int start_reduction(Reduction *reduction, const Instr *instr, DType sourc
     reduction->source = source;
     reduction->compute = instr->fn == REDUCE_ARGMAX ? DTYPE_INT64 : (DType)instr->dtype;
     reduction->fold = reduce_fold(instr);
+    reduction->columns = instr->fn == REDUCE_ARGMAX ? NULL : math_fold_columns(scalar, instr->dtype);
     reduction->combine = math_kernel(scalar, instr->dtype);
     reduction->load = math_cast(source, instr->dtype);
     reduction->largest = math_largest(source);
@@ -291,6 +375,9 @@ int run_reduce(Frame *frame, const Step *step, Run *run)
     }
     if (reduction.walk.size == 0 && (instr->fn == REDUCE_MAX || instr->fn == REDUCE_MIN || instr->fn == REDUCE_ARGMAX)) {
         return refuse_empty(instr, source, axes, run);
+    }
+    if (has_columns(&reduction, &kept)) {
+        return reduce_columns(&reduction, &kept, data, dst, run);
     }
     store = math_cast(reduction.compute, dst->dtype);
     args[0] = result.bytes;
