@@ -14,8 +14,10 @@ Relies on: maker (the graph), `_core.Thunk` (the program). Relied on by: `Variab
 from __future__ import annotations
 
 import copy
+import pickle
 import sys
 import threading
+import weakref
 from typing import Any, Sequence
 
 import numpy as np
@@ -26,7 +28,7 @@ from pyscan.io import In, SymbolicInput, SymbolicOutput
 from pyscan.mode import get_mode
 from pyscan.sharedvalue import Container
 
-__all__ = ["function", "pfunc", "Function", "FunctionMaker", "rebuild_function", "orig_function"]
+__all__ = ["function", "pfunc", "Function", "FunctionMaker", "rebuild_function", "orig_function", "function_dump"]
 
 
 def function(inputs: Sequence[Any], outputs: Any = None, mode: Any = None, updates: Any = None, givens: Any = None,
@@ -68,6 +70,22 @@ def function(inputs: Sequence[Any], outputs: Any = None, mode: Any = None, updat
         name = f"{frame.f_code.co_filename}:{frame.f_lineno}"
     return pfunc(inputs, outputs, mode, updates, givens, no_default_updates, accept_inplace, name, rebuild_strict,
                  allow_input_downcast, profile, on_unused_input)
+
+
+def function_dump(filename: Any, inputs: Sequence[Any], outputs: Any = None, mode: Any = None, updates: Any = None, givens: Any = None,
+                  no_default_updates: Any = False, accept_inplace: bool = False, name: str | None = None, rebuild_strict: bool = True,
+                  allow_input_downcast: bool | None = None, profile: Any = None, on_unused_input: str | None = None,
+                  extra_tag_to_remove: Any = None) -> None:
+    """Pickle the arguments of a call of `function` into a file, to compile the same elsewhere: ``function(**pickle.load(file))``.
+
+    `filename` is the file's path; the other arguments are those of `function`. `extra_tag_to_remove` is accepted. What can't be
+    pickled raises what `pickle` raises, and leaves a part of a file.
+    """
+    arguments = dict(inputs=inputs, outputs=outputs, mode=mode, updates=updates, givens=givens, no_default_updates=no_default_updates,
+                     accept_inplace=accept_inplace, name=name, rebuild_strict=rebuild_strict, allow_input_downcast=allow_input_downcast,
+                     profile=profile, on_unused_input=on_unused_input)
+    with open(filename, "wb") as file:
+        pickle.dump(arguments, file, protocol=-1)
 
 
 def pfunc(params: Sequence[Any], outputs: Any = None, mode: Any = None, updates: Any = None, givens: Any = None,
@@ -171,6 +189,12 @@ def _new_container(spec: SymbolicInput, value: Any) -> Container:
     return container
 
 
+def _default(container: Container, spec: SymbolicInput) -> Any:
+    """A default for one call: an array that the call may overwrite is copied, since the next call finds the same default."""
+    value = container.storage[0]
+    return value.copy() if spec.mutable and isinstance(value, np.ndarray) else value
+
+
 def _is_per_call(spec: SymbolicInput) -> bool:
     """Whether each call hands the value over: all but shared variables and inputs with an update, which live in a cell."""
     return spec.update is None and not spec.implicit
@@ -203,10 +227,12 @@ class Function(_core.Caller):
     """
 
     def __init__(self, maker_: FunctionMaker, containers: list[Container], thunk: Any) -> None:
+        if isinstance(thunk, _Machine):  # another function's `vm`
+            thunk = thunk._thunk
         self.maker = maker_
         self.name = maker_.name
         self.profile = maker_.profile
-        self.vm = self.fn = thunk
+        self.vm = self.fn = _Machine(self, thunk)
         self._containers = containers
         self._thunk = thunk
         self._form, self._keys = maker_.form
@@ -290,9 +316,10 @@ class Function(_core.Caller):
             if value is _MISSING and self._is_required(i):
                 raise TypeError(f"Missing required input: {_shown(spec)}")
             if self._per_call[i]:
-                values.append(container.storage[0] if value is _MISSING else value)
+                values.append(_default(container, spec) if value is _MISSING else value)
             elif value is not _MISSING:
-                replaced.append((container.storage, value))
+                # Its own array: another update may take it over.
+                replaced.append((container.storage, value.copy() if isinstance(value, np.ndarray) else value))
         if not replaced:
             return self._thunk(values)
         with self._state_lock:
@@ -367,6 +394,20 @@ class Function(_core.Caller):
     def counters(self) -> dict[str, int]:
         """What the last call did: generator_copies, scratch_copies, steps, block_steps, tile_steps, allocations, python_calls."""
         return self._thunk.counters
+
+    @property
+    def storage_map(self) -> dict[Any, list[Any]]:
+        """For each variable of the graph that runs the cell of what is kept between calls: a shared variable's value, a default, a
+        constant; cells of all else hold None."""
+        cells: dict[Any, list[Any]] = {
+            variable: [variable.data if isinstance(variable, _core.Constant) else None] for variable in self.maker.fgraph.variables}
+        cells.update(zip(self.maker.fgraph.inputs, (container.storage for container in self._containers)))
+        return cells
+
+    @property
+    def _check_for_aliased_inputs(self) -> bool:
+        """Whether an argument may be overwritten, or kept: then calls copy arguments that share memory with one that is overwritten."""
+        return any(spec.mutable or spec.borrow for spec in self.maker.inputs if not spec.shared)
 
     @property
     def input_storage(self) -> list[Container]:
@@ -478,6 +519,27 @@ class Function(_core.Caller):
             "accept_inplace": self.maker.accept_inplace,
         }
         return rebuild_function, (state,)
+
+
+class _Machine:
+    """What `f.vm` shows: the attributes of the program (`listing()`, `counters`), and the cells of variables."""
+
+    def __init__(self, fn: Function, thunk: Any) -> None:
+        self._fn, self._thunk = weakref.ref(fn), thunk
+
+    @property
+    def storage_map(self) -> dict[Any, list[Any]]:
+        """`Function.storage_map`; ReferenceError when the function is gone."""
+        fn = self._fn()
+        if fn is None:
+            raise ReferenceError("the function that this belonged to is gone")
+        return fn.storage_map
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._thunk, name)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._thunk(*args)
 
 
 class _ByInput:

@@ -1,12 +1,13 @@
 """In and Out: what `function` may do with an input or an output beyond taking and giving its value.
 
-Relies on: the graph types of `_core`. Relied on by: function, printing.
+Relies on: the graph types of `_core`, ops. Relied on by: function, printing.
 """
 from __future__ import annotations
 
 from typing import Any
 
 from pyscan import _core
+from pyscan.ops import UpdatePlaceholder
 
 __all__ = ["In", "Out", "SymbolicInput", "SymbolicOutput"]
 
@@ -23,8 +24,10 @@ class SymbolicInput:
             raise TypeError(f"name must be a string! (got: {name})")
         self.variable = variable
         self.name = variable.name if autoname and name is None else name
-        self.update = self._checked_update(variable, update)
-        self.mutable = (update is not None) if mutable is None else mutable
+        update = self._checked_update(variable, update)
+        self.has_placeholder = update is not None and update.owner is not None and isinstance(update.owner.op, UpdatePlaceholder)
+        self.update = None if self.has_placeholder else update
+        self.mutable = update is not None if mutable is None else mutable
         self.borrow = self.mutable if borrow is None else borrow
         if self.mutable and not self.borrow:
             raise ValueError(
@@ -67,7 +70,7 @@ class In(SymbolicInput):
         A default, of the variable's type. It is put back after each call, unless there is an update, which then stays.
         A `Container` is used as it is, and shared with whoever holds it.
     update
-        An expression whose value becomes the next default.
+        An expression whose value becomes the next default. `update_placeholder(variable)` stands for none.
     mutable
         The function may overwrite the value that a call gives. Default: whether there is an update.
     borrow

@@ -15,7 +15,7 @@ from pyscan.config import config
 from pyscan.errors import UnusedInputError
 from pyscan.io import In, SymbolicInput, SymbolicOutput
 
-__all__ = ["collect", "checked_graph", "rewrite", "copy_aliased_outputs", "leaves", "Replacer"]
+__all__ = ["collect", "checked_graph", "rewrite", "copy_aliased_outputs", "leaves", "rebuild_collect_shared", "Replacer"]
 
 
 def leaves(variables: Iterable[Any], seen: set | None = None, stops: Any = ()) -> list[Any]:
@@ -59,6 +59,11 @@ class Replacer:
                 "depend on an old_v one. For instance, givens = {a:b, b:(a+1)} is not allowed. Here, the old_v "
                 f"{old} is used to compute other new_v's, but it is scheduled to be replaced by {new}.")
         self._new[old] = self(old.type.filter_variable(new, allow_convert=False) if self._strict else new)
+
+    @property
+    def replaced(self) -> dict[Any, Any]:
+        """What stands for each variable met so far."""
+        return self._new
 
     def __call__(self, variable: Any) -> Any:
         if not self._new:
@@ -222,6 +227,62 @@ def collect(inputs: list[SymbolicInput], outputs: list[SymbolicOutput], updates:
     return specs, outs
 
 
+def rebuild_collect_shared(outputs: Any, inputs: Any = None, replace: Any = None, updates: Any = None, rebuild_strict: bool = True,
+                           copy_inputs_over: bool = True, no_default_updates: Any = False, clone_inner_graphs: bool = False) -> tuple:
+    """What `function` makes of expressions before it compiles them: replacements applied, shared variables and updates found.
+
+    Parameters
+    ----------
+    outputs
+        A Variable, an `Out`, or a list or tuple of them.
+    inputs
+        Variables and `In` objects that are given: the walk ends there.
+    replace, updates, no_default_updates, rebuild_strict
+        As `givens`, `updates`, `no_default_updates` and `rebuild_strict` of `function`.
+    copy_inputs_over
+        Keep the inputs; otherwise they and the expressions are copied.
+    clone_inner_graphs
+        Accepted: inner graphs are never changed.
+
+    Returns (inputs, outputs, (what stands for each old variable, what each update's target becomes, the pairs of targets and
+    updates, the shared variables found)), after Aesara's function of that name. Errors are those of `function`.
+
+    >>> import pyscan, pyscan.tensor as at
+    >>> x, s = at.dscalar("x"), pyscan.shared(1.0, name="s")
+    >>> inputs, output, (clones, updates, pairs, shared) = rebuild_collect_shared(x * s, [x], updates={s: s + x})
+    >>> inputs, shared, list(updates)
+    ([x, s], [s], [s])
+    """
+    if not isinstance(no_default_updates, (bool, list)):
+        raise TypeError("The `no_default_update` argument must be a boolean or list")
+    replacer = Replacer(rebuild_strict)
+    given = [spec.variable if isinstance(spec, SymbolicInput) else spec for spec in inputs or ()]
+    pairs = _pairs(replace, "replace")
+    for old, new in pairs:
+        replacer.replace(old, new)
+    # A variable that another one stands for is not found, nor its default update.
+    targets = {variable for variable in given if not isinstance(variable, _core.SharedVariable)} | {old for old, _ in pairs}
+    collector = _Collector(_checked_updates(updates, replacer), no_default_updates, replacer, targets)
+    listed = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    made = [replacer(out.variable if isinstance(out, SymbolicOutput) else out) for out in listed]
+    for variable in made:
+        collector.visit(variable)
+    collector.visit_updates()
+    shared = [variable for variable in collector.shared if variable not in given]
+    everything = [replacer(variable) for variable in given] + shared
+    expressions = made + list(collector.updates.values())
+    equiv = dict(replacer.replaced)
+    if not copy_inputs_over:
+        copies = _core.clone_get_equiv(everything, expressions, copy_inputs=True, copy_orphans=True)
+        equiv = {old: copies.get(new, new) for old, new in equiv.items()} | copies
+        everything, expressions = [copies[variable] for variable in everything], [copies[variable] for variable in expressions]
+    new_outputs = [SymbolicOutput(variable, out.borrow) if isinstance(out, SymbolicOutput) else variable
+                   for out, variable in zip(listed, expressions)]
+    update_pairs = list(zip(collector.updates, expressions[len(made):]))
+    result = new_outputs if isinstance(outputs, (list, tuple)) else new_outputs[0]
+    return everything, result, (equiv, dict(update_pairs), update_pairs, shared)
+
+
 def _with_update(spec: SymbolicInput, update: Any) -> In:
     return In(spec.variable, spec.name, getattr(spec, "value", None), update, spec.mutable, spec.strict, spec.allow_downcast,
               False, spec.implicit, spec.borrow, spec.shared)
@@ -243,7 +304,7 @@ def _check_unused(inputs: list[SymbolicInput], outputs: list[SymbolicOutput], po
            "To disable it completely, use on_unused_input='ignore'.")
     for i, spec in enumerate(inputs):
         variable = spec.variable
-        if spec.shared or spec.update is not None or variable in used:
+        if spec.shared or spec.update is not None or spec.has_placeholder or variable in used:
             continue
         if policy == "warn":
             warnings.warn(start.format(i, variable) + end.format("warning", "an error", "raise"), stacklevel=5)

@@ -11,14 +11,15 @@ from __future__ import annotations
 AESARA_VERSION = "2.9.4"
 
 MODULES: dict[str, str] = {
-    "": "pyscan pyscan.graph:Variable,clone_replace pyscan.tensor.basic:as_tensor_variable=as_symbolic",
+    "": "pyscan pyscan.function:function_dump pyscan.graph:Variable,clone_replace pyscan.tensor.basic:as_tensor_variable=as_symbolic",
     "_version": "",
     "assert_op": "pyscan.raise_op",
-    "compile": "pyscan.function pyscan.io pyscan.mode pyscan.ops pyscan.sharedvalue pyscan.errors:UnusedInputError "
+    "compile": "pyscan.function pyscan.maker:rebuild_collect_shared pyscan.io pyscan.mode pyscan.ops pyscan.sharedvalue pyscan.errors:UnusedInputError "
                "pyscan.features:Supervisor",
     "compile.function": "pyscan.function",
-    "compile.function.pfunc": "pyscan.function pyscan.io",
-    "compile.function.types": "pyscan.function pyscan.features pyscan.io pyscan.errors:UnusedInputError pyscan.graph:FunctionGraph",
+    "compile.function.pfunc": "pyscan.function pyscan.io pyscan.maker:rebuild_collect_shared",
+    "compile.function.types": "pyscan.function pyscan.ops:update_placeholder pyscan.features pyscan.io pyscan.errors:UnusedInputError pyscan.graph:FunctionGraph",
+    "compile.builders": "pyscan.ops:update_placeholder",
     "compile.io": "pyscan.io",
     "compile.mode": "pyscan.mode",
     "compile.ops": "pyscan.ops",
@@ -271,7 +272,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "scan.utils": "ScanProfileStats",
     }),
     ('an operation made of a graph', 'Call a Python function that builds the graph, or pyscan.scan with n_steps=1.', {
-        "compile.builders": "OpFromGraph config construct_nominal_fgraph infer_shape inline_ofg_expansion optdb update_placeholder",
+        "compile.builders": "OpFromGraph config construct_nominal_fgraph infer_shape inline_ofg_expansion optdb",
     }),
     ('drawings of graphs', 'pyscan.dprint prints a graph as a tree.', {
         "d3viz": "d3write",
@@ -670,16 +671,15 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "AddDestroyHandler AliasedMemoryError FAST_COMPILE FAST_RUN JAX NUMBA OPT_FAST_COMPILE OPT_FAST_RUN "
             "OPT_FAST_RUN_STABLE OPT_MERGE OPT_NONE OPT_O2 OPT_O3 OPT_STABILIZE OPT_UNSAFE PrintCurrentFunctionGraph "
             "alias_root convert_function_input fgraph_updated_vars get_info_on_inputs infer_reuse_pattern insert_deepcopy "
-            "local_useless rebuild_collect_shared std_fgraph view_tree_set",
-        "compile.function": "function_dump",
-        "compile.function.pfunc": "construct_pfunc_ins_and_outs iter_over_pairs rebuild_collect_shared",
+            "local_useless std_fgraph view_tree_set",
+                "compile.function.pfunc": "construct_pfunc_ins_and_outs iter_over_pairs",
         "compile.function.types":
             "AliasedMemoryError alias_root convert_function_input deep_copy_op fgraph_updated_vars get_info_on_inputs "
-            "infer_reuse_pattern insert_deepcopy std_fgraph update_placeholder view_op view_tree_set",
+            "infer_reuse_pattern insert_deepcopy std_fgraph view_op view_tree_set",
         "compile.mode":
             "AddDestroyHandler FAST_COMPILE FAST_RUN JAX NUMBA OPT_FAST_COMPILE OPT_FAST_RUN OPT_FAST_RUN_STABLE OPT_MERGE "
             "OPT_NONE OPT_O2 OPT_O3 OPT_STABILIZE OPT_UNSAFE PrintCurrentFunctionGraph get_target_language local_useless",
-        "compile.ops": "OutputGuard UpdatePlaceholder update_placeholder",
+        "compile.ops": "OutputGuard",
     }),
     ('a helper for graphs', 'pyscan.graph has the graph objects and the walkers.', {
         "graph.basic": "Node OpType OptionalApplyType clone_node_and_cache config general_toposort io_connection_pattern",
@@ -696,7 +696,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "toposort",
     }),
     ("a helper of Aesara's", 'pyscan.graph and pyscan.tensor have what is public.', {
-        "": "disable_log_handler function_dump",
+        "": "disable_log_handler",
         "breakpoint": "PdbBreakpoint",
         "ifelse":
             "CondMerge cond_make_inplace cond_merge_ifs_false cond_merge_ifs_true cond_merge_random_op cond_remove_identical "

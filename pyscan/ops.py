@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from pyscan import _core
 
-__all__ = ["DeepCopyOp", "deep_copy_op", "ViewOp", "view_op", "FromFunctionOp", "as_op", "load_back"]
+__all__ = ["DeepCopyOp", "deep_copy_op", "ViewOp", "view_op", "UpdatePlaceholder", "update_placeholder", "FromFunctionOp", "as_op", "load_back"]
 
 
 class DeepCopyOp(_core.Op):
@@ -42,8 +42,13 @@ class ViewOp(_core.Op):
         output_storage[0][0] = inputs[0]
 
 
+class UpdatePlaceholder(ViewOp):
+    """Its input itself. As an `update` of `In` it says that the input may be overwritten, and that the graph computes no new value."""
+
+
 deep_copy_op = DeepCopyOp()
 view_op = ViewOp()
+update_placeholder = UpdatePlaceholder()
 
 
 class FromFunctionOp(_core.Op):

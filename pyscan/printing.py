@@ -242,15 +242,6 @@ class _TreePrinter:
                 printed += 1
 
 
-def _storage(fn: Any) -> dict[Any, list[Any]]:
-    """The cell of each variable of a function: what is kept between calls, constants included, and None for all else."""
-    fgraph = fn.maker.fgraph
-    cells: dict[Any, list[Any]] = {
-        variable: [variable.data if isinstance(variable, _core.Constant) else None] for variable in fgraph.variables}
-    cells.update(zip(fgraph.inputs, (container.storage for container in fn.input_storage)))
-    return cells
-
-
 def _roots(graph: Any, print_storage: bool) -> tuple[list[Any], list[tuple[Any, _Section]]] | None:
     """(inputs, [(output, section)]) of one object given to debugprint; None for something that is not part of a graph."""
     if isinstance(graph, _core.Variable):
@@ -262,7 +253,7 @@ def _roots(graph: Any, print_storage: bool) -> tuple[list[Any], list[tuple[Any, 
     storage = None
     if hasattr(graph, "maker"):
         if print_storage:
-            storage = _storage(graph)
+            storage = graph.storage_map
         graph = graph.maker.fgraph
     if isinstance(graph, _core.FunctionGraph):
         topo = {node: i for i, node in enumerate(graph.toposort())}

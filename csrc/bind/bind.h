@@ -87,6 +87,7 @@ typedef struct Thunk {
     int32_t *update_of;    /* owned, by program input: its update, or -1 */
     bool *borrow;          /* owned, by output */
     bool *is_destroyed;    /* owned, by program input: the program may write on it */
+    bool destroys_arrays;  /* and one of those is an array */
     int32_t *root;         /* owned, by value: the value whose memory it shows */
     bool *is_lasting;      /* owned, by value: a root that outlives the call (a constant, an input) */
     Call *pool;            /* owned: calls at rest */
@@ -218,6 +219,11 @@ int selfcheck_program(BindState *state, const Program *program);
 int selfcheck_legacy(BindState *state, int dist);
 /* The function of NumPy's static library with that name, or NULL. */
 void *npyrandom_find(const char *symbol);
+
+/* ---- arguments of which one may be overwritten (apart.c) ---- */
+
+/* 0 or -1: copies arrays that share memory with one that the program overwrites. */
+int apart_set(Thunk *thunk, Call *call);
 
 /* ---- results (commit.c) ---- */
 

@@ -4,6 +4,7 @@
  * words is written into the container's object when nobody else has a claim on that, else a new object is made. One
  * object never ends up in two containers. Relies on: convert.c, streams.c. Relied on by: thunk.c. */
 #include "bind/bind.h"
+#include "bind/numpy_api.h"
 
 #include <string.h>
 
@@ -130,12 +131,50 @@ static int prepare_stream(Thunk *thunk, Call *call, Pending *pending, int32_t i,
 
 /* ---- all updates ---- */
 
+/* The input whose memory the value shows, if its container gets another value by this call; else -1. */
+static int32_t find_giver(const Thunk *thunk, int32_t value)
+{
+    const Program *program = thunk->lowered.program;
+
+    for (Py_ssize_t i = 0; i < thunk->n_updates; i++)
+        if (program->inputs[thunk->update_in[i]] == thunk->root[value]) return thunk->update_in[i];
+    return -1;
+}
+
+static bool is_same_view(const Array *a, const Array *b)
+{
+    if (a->data != b->data || a->ndim != b->ndim) return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->shape[i] != b->shape[i] || a->strides[i] != b->strides[i]) return false;
+    return true;
+}
+
+/* Owned: an array that another container gives up, or a view of all of it; NULL without an exception where a copy is needed. So
+ * shared variables that swap their values swap their arrays. */
+static PyObject *take_over(Thunk *thunk, Call *call, int32_t i_output)
+{
+    const Program *program = thunk->lowered.program;
+    int32_t value = program->outputs[i_output], giver = find_giver(thunk, value);
+    PyObject *view;
+    Array given;
+
+    if (giver < 0 || program->values[value].value_class != VALUE_ARRAY || is_shared_root(thunk, i_output)) return NULL;
+    convert_show(call->held[giver], &given);
+    const Array *array = frame_array(call->frame, value);
+    if (is_same_view(array, &given)) return Py_NewRef(call->held[giver]);
+    if (array_size(array) != array_size(&given) || array_size(array) == 0) return NULL; /* a part would keep the whole alive */
+    view = convert_view(array);
+    if (view != NULL && PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef(call->held[giver])) < 0) Py_CLEAR(view);
+    return view;
+}
+
 static int prepare_update(Thunk *thunk, Call *call, Pending *pending, int32_t i)
 {
     const Stream *stream = update_stream(thunk, call, i);
 
     if (stream != NULL) return prepare_stream(thunk, call, pending, i, stream);
-    pending->values[i] = plain_output(thunk, call, thunk->update_out[i], false);
+    pending->values[i] = take_over(thunk, call, thunk->update_out[i]);
+    if (pending->values[i] == NULL && !PyErr_Occurred()) pending->values[i] = plain_output(thunk, call, thunk->update_out[i], false);
     return pending->values[i] == NULL ? -1 : 0;
 }
 

@@ -100,7 +100,10 @@ static int trace_program(Thunk *thunk)
     }
     for (int32_t i = 0; i < program->n_instrs; i++)
         if (trace_instr(thunk, &program->instrs[i], destroyed) < 0) goto done;
-    for (int32_t i = 0; i < program->n_inputs; i++) thunk->is_destroyed[i] = destroyed[program->inputs[i]];
+    for (int32_t i = 0; i < program->n_inputs; i++) {
+        thunk->is_destroyed[i] = destroyed[program->inputs[i]];
+        if (thunk->is_destroyed[i] && program->values[program->inputs[i]].value_class == VALUE_ARRAY) thunk->destroys_arrays = true;
+    }
     result = 0;
 done:
     mem_free(destroyed);
@@ -402,7 +405,7 @@ static int set_inputs(Thunk *thunk, Call *call, PyObject *const *given, bool are
 
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (set_input(thunk, call, i, input_value(thunk, i, &given), are_numbers) < 0) return -1;
-    if (streams_enter(call, call->held) < 0) return -1;
+    if ((thunk->destroys_arrays && apart_set(thunk, call) < 0) || streams_enter(call, call->held) < 0) return -1;
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (call->streams[i] != NULL) *frame_stream(call->frame, program->inputs[i]) = call->streams[i];
     return 0;

@@ -1,5 +1,6 @@
 """function(): its arguments, what a call takes and gives, updates, copies, pickles, and every error it raises."""
 import copy
+import gc
 import pickle
 import re
 import sys
@@ -12,7 +13,10 @@ import pyscan
 import pyscan.tensor as at
 from pyscan import In, Out
 from pyscan.errors import UnusedInputError
-from pyscan.graph import MissingInputError
+from pyscan.function import function_dump
+from pyscan.graph import MissingInputError, as_string
+from pyscan.maker import rebuild_collect_shared
+from pyscan.ops import update_placeholder
 
 
 def raises(kind, text):
@@ -512,3 +516,171 @@ def test_a_subclass_may_call_in_its_own_way():
     f = pyscan.function([x], x + 1.0)
     doubling = Doubling(f.maker, f.input_storage, f.vm)
     assert doubling(1.0) == 4.0 and f(1.0) == 2.0
+
+
+# --- memory that arguments and shared variables have in common ---
+
+def _overwriting(*more):
+    """x with its first element set to 5, in x's own memory; and what else is asked for."""
+    x, y = at.dvectors("x", "y")
+    return pyscan.function([In(x, mutable=True), y], [at.set_subtensor(x[0], 5.0), *(make(y) for make in more)], on_unused_input="ignore")
+
+
+@pytest.mark.parametrize("cut", [slice(None), slice(1, None), slice(None, None, -1), slice(0, 1)])
+def test_an_argument_is_read_as_given_though_another_one_on_its_memory_is_overwritten(cut):
+    f = _overwriting(lambda y: y * 2.0, lambda y: y)
+    memory = np.arange(1.0, 5.0)
+    given = memory[cut].copy()
+    first, doubled, same = f(memory, memory[cut])
+    assert first.tolist() == memory.tolist() == [5.0, 2.0, 3.0, 4.0]
+    assert doubled.tolist() == (2.0 * given).tolist() and same.tolist() == given.tolist()
+
+
+def test_two_arguments_that_are_overwritten_are_told_apart():
+    x, y = at.dvectors("x", "y")
+    f = pyscan.function([In(x, mutable=True), In(y, mutable=True)], [at.set_subtensor(x[0], 5.0), at.set_subtensor(y[1], 6.0)])
+    memory = np.zeros(2)
+    assert [value.tolist() for value in f(memory, memory)] == [[5.0, 0.0], [0.0, 6.0]]
+
+
+def test_a_shared_variable_on_an_arguments_memory_is_read_as_it_was():
+    memory = np.zeros(3)
+    s = pyscan.shared(memory, borrow=True)
+    x = at.dvector("x")
+    f = pyscan.function([In(x, mutable=True)], [at.set_subtensor(x[0], 5.0), s + 1.0])
+    assert [value.tolist() for value in f(memory)] == [[5.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+
+
+def test_memory_that_can_not_be_overwritten_is_not():
+    f = _overwriting()
+    fixed = np.zeros(3)
+    fixed.flags.writeable = False
+    repeated = np.lib.stride_tricks.as_strided(np.zeros(1), (3,), (0,))
+    for value in (fixed, repeated):
+        assert f(value, [0.0])[0].tolist() == [5.0, 0.0, 0.0]
+        assert value.tolist() == [0.0, 0.0, 0.0]
+    apart = np.zeros(6)[::-2]
+    assert f(apart, [0.0])[0].tolist() == apart.tolist() == [5.0, 0.0, 0.0]
+
+
+def test_a_default_that_a_call_may_overwrite_is_there_for_the_next_call():
+    x = at.dvector("x")
+    f = pyscan.function([In(x, value=np.zeros(2), mutable=True)], at.set_subtensor(x[0], x[1] + 5.0))
+    assert f().tolist() == f().tolist() == [5.0, 0.0]
+    assert f[x].tolist() == [0.0, 0.0]
+
+
+def test_functions_say_whether_arguments_may_be_overwritten_or_kept():
+    x = at.dvector("x")
+    s = pyscan.shared(np.zeros(2))
+    said = [pyscan.function([spec], x + 1.0, updates={s: s + 1.0})._check_for_aliased_inputs
+            for spec in (x, In(x, borrow=True), In(x, mutable=True))]
+    assert said == [False, True, True]
+
+
+def _borrowed(*values):
+    """Shared variables, and the arrays that they hold."""
+    variables = [pyscan.shared(value) for value in values]
+    return variables, [variable.get_value(borrow=True) for variable in variables]
+
+
+def test_shared_variables_swap_their_arrays():
+    (a, b, c), arrays = _borrowed(np.zeros(3), np.ones(3), np.full(3, 2.0))
+    f = pyscan.function([], [], updates=[(a, b), (b, c), (c, a)])
+    f()
+    assert all(v.get_value(borrow=True) is array for v, array in zip((a, b, c), (arrays[1], arrays[2], arrays[0])))
+
+
+def test_shared_variables_swap_their_arrays_turned_round():
+    values = np.arange(6.0).reshape(2, 3), -np.arange(6.0).reshape(3, 2)
+    (a, b), (in_a, in_b) = _borrowed(*values)
+    f = pyscan.function([], a.sum(), updates=[(a, b.T), (b, a[:, ::-1].T)])
+    for _ in range(5):
+        assert f() == values[0].sum()
+        values = values[1].T, values[0][:, ::-1].T
+        assert np.array_equal(a.get_value(), values[0]) and np.array_equal(b.get_value(), values[1])
+    held = a.get_value(borrow=True), b.get_value(borrow=True)
+    assert np.shares_memory(held[0], in_b) and np.shares_memory(held[1], in_a)
+
+
+def test_values_are_copied_where_no_array_is_given_up():
+    (a, b), (_, in_b) = _borrowed(np.zeros(3), np.ones(3))
+    for updates in ([(a, b)], [(a, b[:2]), (b, b + 1.0)], [(a, b), (b, b[::-1])]):
+        out = pyscan.function([], b, updates=updates)()
+        held = a.get_value(borrow=True), b.get_value(borrow=True)
+        assert not np.shares_memory(*held) and not any(np.shares_memory(out, one) for one in held)
+
+
+def test_an_arguments_own_array_is_not_taken_over():
+    s = pyscan.shared(np.zeros(2))
+    x = at.dvector("x")
+    f = pyscan.function([In(x, value=np.zeros(2), update=s)], [], updates={s: x})
+    mine = np.ones(2)
+    f(mine)
+    assert s.get_value().tolist() == [1.0, 1.0] and not np.shares_memory(s.get_value(borrow=True), mine)
+
+
+def test_a_swap_that_fails_swaps_nothing():
+    (a, b), (in_a, in_b) = _borrowed(np.zeros(3), np.ones(3))
+    n = at.lscalar("n")
+    f = pyscan.function([n], at.specify_shape(a, (n,)), updates=[(a, b), (b, a)])
+    with pytest.raises(AssertionError):
+        f(4)
+    assert a.get_value(borrow=True) is in_a and b.get_value(borrow=True) is in_b
+
+
+# --- what a function is made of ---
+
+def test_a_call_of_function_can_be_kept_in_a_file(tmp_path):
+    x = at.dvector("x")
+    function_dump(tmp_path / "call.pkl", [x], {"y": x + 1.0}, name="kept")
+    f = pyscan.function(**pickle.loads((tmp_path / "call.pkl").read_bytes()))
+    assert f.name == "kept" and f([1.0])["y"].tolist() == [2.0]
+
+
+def test_shared_variables_and_updates_are_collected_as_function_does():
+    x, y = at.dscalars("x", "y")
+    s, t = pyscan.shared(1.0, name="s"), pyscan.shared(2.0, name="t")
+    t.default_update = t + 1.0
+    inputs, outputs, (equiv, updates, pairs, shared) = rebuild_collect_shared([x * t, x], [x], updates={s: s + y}, replace={y: x})
+    assert inputs == [x, t, s] and shared == [t, s] and [target for target, _ in pairs] == list(updates) == [s, t]
+    assert as_string([x, s], [updates[s]]) == ["Elemwise{add,no_inplace}(s, x)"] and equiv[y] is x and outputs[1] is x
+    _, _, (_, updates, _, shared) = rebuild_collect_shared(x * t, [x], no_default_updates=True)
+    assert not updates and shared == [t]
+    given, output, (equiv, *_) = rebuild_collect_shared(Out(x * t, borrow=True), [x], copy_inputs_over=False)
+    assert given[0] is equiv[x] is not x and output.borrow and output.variable.owner.inputs[0] is given[0]
+    assert given[1].get_value() == 2.0
+    with pytest.raises(TypeError, match="keys must be Variables"):
+        rebuild_collect_shared([x], replace={1: 2})
+
+
+def test_a_default_update_of_a_variable_that_is_replaced_is_not_collected():
+    s = pyscan.shared(1.0, name="s")
+    s.default_update = s + 1.0
+    stand_in = s.type("stand_in")
+    _, _, (_, updates, _, shared) = rebuild_collect_shared(s * 2.0, [s], replace={s: stand_in})
+    assert not updates and not shared
+
+
+def test_an_update_placeholder_lets_an_input_be_overwritten_and_computes_nothing():
+    x, m = at.dscalars("x", "m")
+    f = pyscan.function([x, In(m, value=3.0, update=update_placeholder(m), mutable=True)], x + 1.0)
+    assert len(f.maker.fgraph.outputs) == 1 and f.maker.fgraph.update_mapping == {}
+    assert f(1.0) == 2.0 and f[m] == 3.0 and In(m, update=update_placeholder(m)).mutable
+
+
+def test_cells_of_a_function_can_be_looked_at():
+    x = at.dvector("x")
+    s = pyscan.shared(np.ones(2), name="s")
+    f = pyscan.function([x], x * s + 2.0)
+    cells = {str(variable): cell for variable, cell in f.vm.storage_map.items()}
+    assert cells["s"] is s.container.storage and cells["x"] == [None]
+    assert f.vm.counters == f.counters and "mul" in f.vm.listing()
+    other = pyscan.shared(np.zeros(2), name="r")
+    swapped = f.copy(swap={s: other}).storage_map.values()
+    assert any(cell is other.container.storage for cell in swapped) and not any(cell is s.container.storage for cell in swapped)
+    vm = f.vm
+    del f
+    gc.collect()
+    with pytest.raises(ReferenceError):
+        vm.storage_map
