@@ -29,6 +29,7 @@ ROWS = {row["name"]: row for row in _core.dists()}
 BIT_GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64]
 NUMPY = ctypes.CDLL(np.random._generator.__file__)
 N = 10_000
+N_CALL = 20_000  # in a call of a compiled function, which must fit into a slice of a busy machine's time
 
 # What is raced besides the first regime of each distribution: (label, distribution, parameters).
 CASES = [
@@ -46,7 +47,7 @@ OTHER_BAR, STEP_BAR = 1.05, 1.5
 class Race(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("shape", ctypes.c_char_p), ("ours", ctypes.c_void_p), ("theirs", ctypes.c_void_p),
                 ("bitgen", ctypes.c_void_p), ("n_bytes", ctypes.c_int64), ("n_pointers", ctypes.c_int64),
-                ("a", ctypes.c_double), ("b", ctypes.c_double), ("p", ctypes.c_int64), ("q", ctypes.c_int64)]
+                ("doubles", ctypes.c_double * 3), ("integers", ctypes.c_int64 * 3)]
 
 
 def address(symbol):
@@ -74,15 +75,15 @@ def race(timer, name, params, bit_generator, n_rounds):
     """Nanoseconds a draw: ours, NumPy's; or None where that cannot be raced."""
     row = ROWS[name]
     shape, symbol = FILLS.get(name, (None, row["symbols"][0]))
-    if "v" in row["kinds"] or address(row["symbols"][0]) is None or address(symbol) is None:
+    if set(row["kinds"]) - set("dl") or len(params) > 3 or address(row["symbols"][0]) is None or address(symbol) is None:
         return None
     interface = bit_generator.ctypes
-    doubles, integers = [0.0, 1.0], [0, 1]
+    doubles, integers = (ctypes.c_double * 3)(), (ctypes.c_int64 * 3)()
     for i, (kind, param) in enumerate(zip(row["kinds"], params)):
         (integers if kind == "l" else doubles)[i] = param
     n_pointers = {"PCG64": 1, "PCG64DXSM": 1, "Philox": 2}.get(type(bit_generator).__name__, 0)
     task = Race(name.encode(), shape and shape.encode(), address(row["symbols"][0]), address(symbol), interface.bit_generator.value,
-                type(bit_generator).__basicsize__ - (interface.state_address - id(bit_generator)), n_pointers, *doubles, *integers)
+                type(bit_generator).__basicsize__ - (interface.state_address - id(bit_generator)), n_pointers, doubles, integers)
     least = (ctypes.c_double * 2)()
     return tuple(least) if timer.timer_race(ctypes.byref(task), N, n_rounds, least) == 0 else None
 
@@ -90,34 +91,32 @@ def race(timer, name, params, bit_generator, n_rounds):
 def time_step(name, params, generator):
     """Nanoseconds a step of a scan that draws one number."""
     rng = pyscan.shared(generator, borrow=True)
-    n_steps = 100_000
 
     def step():
         draw, next_rng = make_draw(name, rng, None, params)
         return draw, {rng: next_rng}
-    path, updates = pyscan.scan(step, n_steps=n_steps)
+    path, updates = pyscan.scan(step, n_steps=N_CALL)
     function = pyscan.function([], path, updates=updates)
     best = float("inf")
-    for _ in range(30):
+    for _ in range(100):
         start = time.perf_counter()
         function()
         best = min(best, time.perf_counter() - start)
-    return best / n_steps * 1e9
+    return best / N_CALL * 1e9
 
 
 def race_state(name, params):
     """Nanoseconds a draw of a compiled function and of the method of a RandomState, in turns; and of a step of a scan."""
-    n = 100_000
     rng, twin = pyscan.shared(np.random.RandomState(1), borrow=True), np.random.RandomState(1)
-    draw, next_rng = make_draw(name, rng, (n,), params)
+    draw, next_rng = make_draw(name, rng, (N_CALL,), params)
     function, method = pyscan.function([], draw, updates={rng: next_rng}), _core.draw_method(name)
     least = [float("inf"), float("inf")]
-    for _ in range(30):
-        for i, call in enumerate((function, lambda: method(np, twin, (n,), *params))):
+    for _ in range(100):
+        for i, call in enumerate((function, lambda: method(np, twin, (N_CALL,), *params))):
             start = time.perf_counter()
             call()
             least[i] = min(least[i], time.perf_counter() - start)
-    return least[0] / n * 1e9, least[1] / n * 1e9
+    return least[0] / N_CALL * 1e9, least[1] / N_CALL * 1e9
 
 
 def print_row(label, generator, figures, bar, step):

@@ -12,15 +12,15 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What is compared: a distribution with scalar parameters, a and b, or p and q as integers. */
+/* What is compared: a distribution with scalar parameters. */
 typedef struct Race {
     const char *name;
     const char *shape;    /* of NumPy's function: FILL, FILL_BOUNDED for fills of its own, or NULL: the row's step */
     void *ours, *theirs;  /* NumPy's functions: behind our draws, and what is raced against */
     BitGen *bitgen;
     int64_t n_bytes, n_pointers; /* of its words, which begin with that many pointers into them */
-    double a, b;
-    int64_t p, q;
+    double doubles[3];           /* parameter i of a draw is number i here or there, as its kind says */
+    int64_t integers[3];
 } Race;
 
 /* NumPy's side. A distribution without a fill is a loop over its function. */
@@ -35,7 +35,7 @@ static void theirs_FILL_BOUNDED(const Race *race, char *out, int64_t n)
 {
     void (*fill)(BitGen *, uint64_t, uint64_t, intptr_t, bool, uint64_t *) = (void (*)(BitGen *, uint64_t, uint64_t, intptr_t, bool, uint64_t *))race->theirs;
 
-    fill(race->bitgen, (uint64_t)race->p, (uint64_t)race->q - 1 - (uint64_t)race->p, n, false, (uint64_t *)(void *)out);
+    fill(race->bitgen, (uint64_t)race->integers[0], (uint64_t)race->integers[1] - 1 - (uint64_t)race->integers[0], n, false, (uint64_t *)(void *)out);
 }
 
 #define THEIRS(SHAPE, type, signature, call)                             \
@@ -44,10 +44,10 @@ static void theirs_FILL_BOUNDED(const Race *race, char *out, int64_t n)
         type(*function) signature = (type(*) signature)race->theirs;     \
         BinomialMemo memo = {{0}};                                       \
         BitGen *bitgen = race->bitgen;                                   \
-        const double a = race->a, b = race->b;                           \
-        const int64_t p = race->p, q = race->q;                          \
+        const double a = race->doubles[0], b = race->doubles[1], c = race->doubles[2];        \
+        const int64_t p = race->integers[0], q = race->integers[1], r = race->integers[2];    \
                                                                          \
-        (void)a, (void)b, (void)p, (void)q, (void)memo;                  \
+        (void)a, (void)b, (void)c, (void)p, (void)q, (void)r, (void)memo;\
         for (int64_t i = 0; i < n; i++) {                                \
             ((type *)(void *)out)[i] = call;                             \
         }                                                                \
@@ -55,6 +55,10 @@ static void theirs_FILL_BOUNDED(const Race *race, char *out, int64_t n)
 
 THEIRS(D_D, double, (BitGen *, double), function(bitgen, a))
 THEIRS(D_DD, double, (BitGen *, double, double), function(bitgen, a, b))
+THEIRS(D_DDD, double, (BitGen *, double, double, double), function(bitgen, a, b, c))
+THEIRS(L_DD, int64_t, (BitGen *, double, double), function(bitgen, a, b))
+THEIRS(L_LLL, int64_t, (BitGen *, int64_t, int64_t, int64_t), function(bitgen, p, q, r))
+THEIRS(T, double, (BitGen *, double), function(bitgen, a) * c + b)
 THEIRS(L_D, int64_t, (BitGen *, double), function(bitgen, a))
 THEIRS(BINOMIAL, int64_t, (BitGen *, double, int64_t, void *), function(bitgen, b, p, &memo))
 THEIRS(BERNOULLI, int64_t, (BitGen *, double, int64_t, void *), function(bitgen, a, 1, &memo))
@@ -62,6 +66,7 @@ THEIRS(HALFNORMAL, double, (BitGen *), __builtin_fabs(function(bitgen)) * b + a)
 
 static const struct { const char *shape; Theirs run; } all_theirs[] = {
     {"FILL", theirs_FILL}, {"FILL_BOUNDED", theirs_FILL_BOUNDED}, {"D_D", theirs_D_D}, {"D_DD", theirs_D_DD},
+    {"D_DDD", theirs_D_DDD}, {"L_DD", theirs_L_DD}, {"L_LLL", theirs_L_LLL}, {"T", theirs_T},
     {"L_D", theirs_L_D}, {"BINOMIAL", theirs_BINOMIAL}, {"BERNOULLI", theirs_BERNOULLI}, {"HALFNORMAL", theirs_HALFNORMAL},
 };
 
@@ -110,7 +115,7 @@ EXPORT int timer_race(const Race *race, int64_t n, int rounds, double *least)
     dists.functions[dist][0] = race->ours;
     for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
         bool is_integer = i < dist_n_params(dist) && dist_param_kind(dist, i) == 'l';
-        params[i] = i == 0 ? (is_integer ? (const char *)&race->p : (const char *)&race->a) : is_integer ? (const char *)&race->q : (const char *)&race->b;
+        params[i] = i == DRAW_MAX_PARAMS - 1 ? params[0] : is_integer ? (const char *)&race->integers[i] : (const char *)&race->doubles[i];
     }
     least[0] = least[1] = 1e300;
     for (int round = 0; round < rounds; round++) {
