@@ -143,7 +143,8 @@ def _settle_if_there(settle: Callable[[str], str], name: str) -> str | None:
 def _regimes_to_try(name: str) -> list[tuple[np.ndarray, ...]]:
     row = _ROWS[name]
     regimes = read_regimes(row)
-    return [(*params, np.array(single)) for single in (0, 1) for params in regimes] if row["rounding"] else regimes
+    singles = {"": (), "w": (0,)}.get(row["rounding"], (0, 1))  # 'w' changes no number: what it tells of is held by float32 as it is
+    return [(*params, np.array(single)) for single in singles for params in regimes] if singles else regimes
 
 
 def _draws_alike(row: dict[str, Any], way: str) -> bool | None:

@@ -268,12 +268,24 @@ static int put_array(Frame *frame, int32_t value, PyObject *ndarray, Status *sta
     return -1;
 }
 
+/* What SciPy would refuse, before a method is called that knows nothing of it. The shapes have been found to fit. */
+static int check_law(Frame *frame, const Instr *instr)
+{
+    const int32_t *src = instr_src(frame_program(frame), instr) + instr->n_src - dist_n_params(instr->fn);
+    Array params[DRAW_MAX_PARAMS];
+    Status status;
+
+    status_clear(&status);
+    for (int i = 0; i < dist_n_params(instr->fn); i++) params[i] = *frame_array(frame, src[i]);
+    return draw_check_law(instr->fn, params, (DrawPoll){0}, &status) < 0 ? errors_raise_plain(&status) : 0;
+}
+
 static int draw_by_method(Call *call, Frame *frame, const Instr *instr, PyObject *generator, Status *status)
 {
     const Program *program = frame_program(frame);
     int32_t dst = instr_dst(program, instr)[1];
     PyObject *function = calls_method(call->state, instr->fn), *args = function == NULL ? NULL : draw_arguments(frame, instr, generator);
-    PyObject *drawn = args == NULL ? NULL : PyObject_CallObject(function, args), *ndarray = NULL;
+    PyObject *drawn = args == NULL || check_law(frame, instr) < 0 ? NULL : PyObject_CallObject(function, args), *ndarray = NULL;
     PyObject *what = drawn == NULL ? NULL : PyUnicode_FromFormat("the draw of %s", dist_name(instr->fn));
     int result = -1;
 

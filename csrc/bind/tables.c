@@ -141,7 +141,7 @@ static PyMethodDef tables_methods[] = {
     {"statuses", tables_statuses, METH_NOARGS, "The ways in which a program can fail: dicts with name, exception, message."},
     {"dtypes", tables_dtypes, METH_NOARGS, "The element types: dicts with name, bytes, kind."},
     {"dists", tables_dists, METH_NOARGS,
-     "The distributions: dicts with name, kinds (a letter per parameter), rounding ('s', 'r' or ''), ndim_supp, ndims_params, dtype (or None), params (names and defaults), composed, native, takes_size, fast (there is inlined code), symbols, method, legacy, owners (whether Generators have it, and RandomStates), regimes, doc."},
+     "The distributions: dicts with name, kinds (a letter per parameter), rounding ('s', 'r', 'w' or ''), ndim_supp, ndims_params, dtype (or None), params (names and defaults), composed, native, takes_size, fast (there is inlined code), symbols, method, legacy, owners (whether Generators have it, and RandomStates), regimes, doc."},
     {NULL, NULL, 0, NULL},
 };
 

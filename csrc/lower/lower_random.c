@@ -115,12 +115,26 @@ static bool fits_single(DType dtype)
     return dtype_kind(dtype) == 'f' || dtype == DTYPE_BOOL ? dtype_bytes(dtype) <= 4 : dtype_bytes(dtype) <= 2;
 }
 
+/* Whether the node's vector is of float32. */
+static int32_t read_width(Builder *builder, PyObject *node, int dist)
+{
+    Value value;
+    int i = 0;
+
+    while (dist_param_kind(dist, i) != 'v') {
+        i++;
+    }
+    if (build_describe(builder, node_input(node, 3 + i), &value) < 0) return -1;
+    return build_integer(builder, value.dtype == DTYPE_FLOAT32);
+}
+
 /* The draw's `single`, by the dtypes of the node's parameters; integers alone are divided as doubles. */
 static int32_t read_rounding(Builder *builder, PyObject *node, int dist)
 {
     int n = dist_rounding(dist) == 'r' ? 2 : 1;
     bool fits = true, has_float = n == 1;
 
+    if (dist_rounding(dist) == 'w') return read_width(builder, node, dist);
     for (int i = 0; i < n; i++) {
         Value value;
         if (build_describe(builder, node_input(node, 3 + i), &value) < 0) return -1;

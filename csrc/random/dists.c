@@ -45,7 +45,7 @@ char dist_rounding(int dist)
 {
     char last = rows[dist].kinds[dist_n_params(dist) - 1];
 
-    return last == 's' || last == 'r' ? last : '\0';
+    return last == 's' || last == 'r' || last == 'w' ? last : '\0';
 }
 
 int dist_n_node_params(int dist) { return dist_n_params(dist) - (dist_rounding(dist) != '\0'); }
@@ -61,7 +61,7 @@ static const struct Kind {
 } kinds[] = {
     {'d', DTYPE_FLOAT64, 0, 0, true}, {'l', DTYPE_INT64, 0, 0, true}, {'v', DTYPE_FLOAT64, 1, 1, true}, {'m', DTYPE_FLOAT64, 2, 2, true},
     {'n', DTYPE_INT64, 0, 1, false},  {'o', DTYPE_FLOAT64, 1, 1, false}, {'b', DTYPE_BOOL, 0, 0, false},
-    {'s', DTYPE_INT64, 0, 0, true},   {'r', DTYPE_INT64, 0, 0, true},
+    {'s', DTYPE_INT64, 0, 0, true},   {'r', DTYPE_INT64, 0, 0, true},   {'w', DTYPE_INT64, 0, 0, true},
 };
 
 static const struct Kind *find_kind(int dist, int i)

@@ -269,6 +269,8 @@ static inline bool is_plain_together(Checker checker, const char *const *params)
     }
     case CHECKER_BOUNDS:
         return PARAM(int64_t, 0) < PARAM(int64_t, 1);
+    case CHECKER_BETAS:
+        return PARAM(double, 1) <= DBL_MAX;
     default:
         return checker != CHECKER_TRIANGLE && checker != CHECKER_URN && checker != CHECKER_RATE && checker != CHECKER_RATIO;
     }
@@ -436,7 +438,7 @@ static int fill(const Dists *dists, int dist, Stream *stream, const Array *dst, 
                      .memo = &stream->binomial, .poll = poll, .status = status};
     int skip[DRAW_MAX_PARAMS] = {0}, ndim_supp = dist_ndim_supp(dist), n_passes = draw_is_in_order(dist) ? 1 : 2;
 
-    if (draw_check(dist, array_size(dst), params, poll, status) < 0) {
+    if (draw_check(dist, dst, params, poll, status) < 0) {
         return -1;
     }
     for (int i = 0; i < dist_n_params(dist); i++) {

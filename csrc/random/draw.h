@@ -2,7 +2,7 @@
  *
  * Parameters are checked first, all elements of them, in NumPy's order and with NumPy's words (STATUS_DOMAIN,
  * STATUS_OVERFLOW); when one is refused nothing was drawn. Then the elements are drawn in C order.
- * Relies on: stream.h, dists.def. Relied on by: vm, bind (draw_check, for generators that are drawn by their methods). */
+ * Relies on: stream.h, dists.def. Relied on by: vm, bind. */
 #ifndef PYSCAN_RANDOM_DRAW_H
 #define PYSCAN_RANDOM_DRAW_H
 
@@ -56,7 +56,9 @@ int64_t draw_find_category(const Array *p, double u);
  * single draws must not be filled at once. */
 bool draw_is_in_order(int dist);
 
-/* The check of the parameters alone; dst_size is the number of elements asked for. */
-int draw_check(int dist, int64_t dst_size, const Array *params, DrawPoll poll, Status *status);
+/* The check of the parameters alone; of dst only the shape is read. */
+int draw_check(int dist, const Array *dst, const Array *params, DrawPoll poll, Status *status);
+/* Of that what no method of a generator says: whether the parameters are in the domain of a law of scipy.stats (STATUS_LAW). */
+int draw_check_law(int dist, const Array *params, DrawPoll poll, Status *status);
 
 #endif

@@ -245,6 +245,9 @@ static double draw_cosine(BitGen *bitgen, double kappa)
 
         s = (1.0 + rho * rho) / (2.0 * rho);
     }
+    if (!(s > 1.0)) {
+        return 1.0; /* so concentrated that all angles round to 0; RandomState's own method never ends here */
+    }
     for (;;) {
         double z = cos(pi * draw_unit(bitgen)), w = (1.0 + s * z) / (s + z), y = kappa * (s - w), v = draw_unit(bitgen);
 

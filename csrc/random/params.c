@@ -1,8 +1,8 @@
 /* Checks of the parameters of distributions, as NumPy makes them and with its words.
  *
  * NumPy has two forms of each check, which differ in messages and sometimes in order: one for parameters that are all
- * scalars, one for arrays as soon as one of them is an array. Rows marked SCIPY, RATE or RATIO are checked as scipy.stats checks.
- * Relies on: walk, dists.def. Relied on by: draw.c, bind (draw_check). */
+ * scalars, one for arrays as soon as one of them is an array. Rows marked SCIPY, RATE, RATIO or BETAS are checked as scipy.stats
+ * checks. Relies on: walk, dists.def. Relied on by: draw.c. */
 #include "random/params.h"
 
 #include <math.h>
@@ -35,7 +35,10 @@ static const ParamsRow rows[N_DISTS] = {
 static const double largest_rate = 9.223372006484771e18;
 
 /* Whether single parameters are refused with scipy's message. */
-static bool is_scipys(const ParamsRow *row) { return row->checker == CHECKER_SCIPY || row->checker == CHECKER_RATE || row->checker == CHECKER_RATIO; }
+static bool is_scipys(const ParamsRow *row)
+{
+    return row->checker == CHECKER_SCIPY || row->checker == CHECKER_RATE || row->checker == CHECKER_RATIO || row->checker == CHECKER_BETAS;
+}
 
 int params_poll(DrawPoll poll, Status *status)
 {
@@ -66,8 +69,6 @@ static bool is_refused(char check, double x)
         return !(x > 1.0);
     case 'P':
         return !(x > 0.0);
-    case 'F':
-        return !(x > 0.0 && isfinite(x));
     case 'N':
         return !(x >= 0.0);
     default:
@@ -85,7 +86,7 @@ static int refuse_as_scipy(const char *law, Status *status)
                    "Domain error in arguments. The `scale` parameter must be positive for all distributions, and many distributions have "
                    "restrictions on shape parameters. Please see the `scipy.stats.%s` documentation for details.",
                    law);
-    return status_fail_text(status, STATUS_DOMAIN, text);
+    return status_fail_text(status, STATUS_LAW, text);
 }
 
 /* The i-th of words that are separated by single spaces. */
@@ -151,9 +152,10 @@ static int refuse_bounds(bool low_is_zero, Status *status)
 
 /* ---- rules ---- */
 
-/* How parameters must stand to each other: parameters that break it are refused with that text (NULL: scipy's). */
+/* How parameters must stand to each other: parameters that break it are refused with that text (NULL: scipy's), arrays
+ * with one of their own where there is one. */
 typedef struct Rule {
-    const char *text;
+    const char *text, *array_text;
     bool (*is_broken)(const char *const *at);
     int n;
     int params[3];
@@ -201,18 +203,25 @@ static bool is_bad_ratio(const char *const *at)
     return !((integer_at(at[2]) != 0 ? (double)(float)ratio : ratio) > 0.0) || double_at(at[1]) == 0.0;
 }
 
+/* The beta of an infinite first shape is NaN, which binomial refuses. */
+static bool is_infinite(const char *const *at) { return isinf(double_at(at[0])); }
+
 static const Rules all_rules[N_CHECKERS] = {
-    [CHECKER_TRIANGLE] = {false, 3, {{"left > mode", is_above, 2, {0, 1}}, {"mode > right", is_above, 2, {1, 2}}, {"left == right", is_equal, 2, {0, 2}}}},
-    [CHECKER_URN] = {false, 3, {{"both ngood and nbad must be less than 1000000000", is_large_urn, 1, {0}},
-                                {"both ngood and nbad must be less than 1000000000", is_large_urn, 1, {1}},
-                                {"ngood + nbad < nsample", is_overdrawn, 3, {0, 1, 2}}}},
-    [CHECKER_RATE] = {true, 1, {{"n too large or p too small, see Generator.negative_binomial Notes", is_large_rate, 2, {0, 1}}}},
-    [CHECKER_RATIO] = {true, 1, {{NULL, is_bad_ratio, 3, {0, 1, 3}}}},
+    [CHECKER_TRIANGLE] = {false, 3, {{"left > mode", NULL, is_above, 2, {0, 1}}, {"mode > right", NULL, is_above, 2, {1, 2}},
+                                     {"left == right", NULL, is_equal, 2, {0, 2}}}},
+    [CHECKER_URN] = {false, 3, {{"both ngood and nbad must be less than 1000000000", NULL, is_large_urn, 1, {0}},
+                                {"both ngood and nbad must be less than 1000000000", NULL, is_large_urn, 1, {1}},
+                                {"ngood + nbad < nsample", NULL, is_overdrawn, 3, {0, 1, 2}}}},
+    [CHECKER_RATE] = {true, 1, {{"n too large or p too small, see Generator.negative_binomial Notes", NULL, is_large_rate, 2, {0, 1}}}},
+    [CHECKER_RATIO] = {true, 1, {{NULL, NULL, is_bad_ratio, 3, {0, 1, 3}}}},
+    [CHECKER_BETAS] = {true, 1, {{"p < 0, p > 1 or p is NaN", "p < 0, p > 1 or p contains NaNs", is_infinite, 1, {1}}}},
 };
 
-static int refuse_broken(const ParamsRow *row, const Rule *rule, Status *status)
+static int refuse_broken(const ParamsRow *row, const Rule *rule, bool is_array, Status *status)
 {
-    return rule->text == NULL ? refuse_as_scipy(row->words, status) : status_fail_text(status, STATUS_DOMAIN, rule->text);
+    const char *text = is_array && rule->array_text != NULL ? rule->array_text : rule->text;
+
+    return text == NULL ? refuse_as_scipy(row->words, status) : status_fail_text(status, STATUS_DOMAIN, text);
 }
 
 /* ---- scalars ---- */
@@ -229,7 +238,7 @@ static int check_scalar_rules(const ParamsRow *row, bool after, const char *cons
             at[k] = params[rule->params[k]];
         }
         if (rule->is_broken(at)) {
-            return refuse_broken(row, rule, status);
+            return refuse_broken(row, rule, false, status);
         }
     }
     return 0;
@@ -466,13 +475,13 @@ static int check_array_rules(const ParamsRow *row, bool after, const Array *para
             return -1;
         }
         if (found) {
-            return refuse_broken(row, rule, status);
+            return refuse_broken(row, rule, true, status);
         }
     }
     return 0;
 }
 
-static int check_arrays(const ParamsRow *row, const Array *params, DrawPoll poll, Status *status)
+static int check_arrays(const ParamsRow *row, const Array *params, bool is_empty, DrawPoll poll, Status *status)
 {
     if (row->checker == CHECKER_RANGE || row->checker == CHECKER_BOUNDS) {
         return check_array_pairs(row, params, poll, status);
@@ -492,29 +501,56 @@ static int check_arrays(const ParamsRow *row, const Array *params, DrawPoll poll
             return -1;
         }
     }
+    if (row->checker == CHECKER_BETAS && is_empty) {
+        return 0; /* binomial is asked for nothing */
+    }
     return check_array_rules(row, true, params, poll, status);
 }
 
-int draw_check(int dist, int64_t dst_size, const Array *params, DrawPoll poll, Status *status)
+/* Whether the parameters are checked as arrays: those of laws whose second draw has an array of the first for a parameter
+ * are, as soon as an array is asked for. */
+static bool is_for_arrays(const ParamsRow *row, const Array *dst, const Array *params)
+{
+    int ndim = row->checker == CHECKER_BETAS ? dst->ndim : 0;
+
+    for (int i = 0; i < row->n_params; i++) {
+        ndim += params[i].ndim;
+    }
+    return ndim > 0;
+}
+
+int draw_check(int dist, const Array *dst, const Array *params, DrawPoll poll, Status *status)
 {
     const ParamsRow *row = &rows[dist];
     const char *at[DRAW_MAX_PARAMS] = {NULL};
-    bool is_batch = false;
-    int ndim = 0;
+    bool is_batch = false, is_empty = array_size(dst) == 0;
 
-    if (row->checker == CHECKER_BOUNDS && dst_size == 0) {
+    if (row->checker == CHECKER_BOUNDS && is_empty) {
         return 0; /* NumPy returns before it looks at the bounds */
     }
     for (int i = 0; i < row->n_params; i++) {
         at[i] = params[i].data;
-        ndim += params[i].ndim;
         is_batch |= dist_batch_ndim(dist, i, params[i].ndim) > 0;
     }
-    if (is_batch && dst_size == 0 && dist_ndim_supp(dist) > 0) {
+    if (is_batch && is_empty && dist_ndim_supp(dist) > 0) {
         return 0; /* one call of NumPy's for each draw, of which there are none */
     }
     if (row->checker == CHECKER_OUTCOMES) {
         return vectors_check_outcomes(params, poll, status);
     }
-    return ndim == 0 ? params_check_scalars(dist, at, status) : check_arrays(row, params, poll, status);
+    return is_for_arrays(row, dst, params) ? check_arrays(row, params, is_empty, poll, status) : params_check_scalars(dist, at, status);
+}
+
+int draw_check_law(int dist, const Array *params, DrawPoll poll, Status *status)
+{
+    const Array single = {.ndim = 0};
+
+    if (!is_scipys(&rows[dist]) || draw_check(dist, &single, params, poll, status) == 0) {
+        return 0;
+    }
+    if (status->code != STATUS_DOMAIN) {
+        return -1;
+    }
+    status_clear(status); /* the method has its own words */
+    return 0;
 }

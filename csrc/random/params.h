@@ -15,6 +15,7 @@ typedef enum Checker {
     CHECKER_URN,
     CHECKER_RATE,
     CHECKER_RATIO,
+    CHECKER_BETAS,
     CHECKER_OUTCOMES,
     N_CHECKERS
 } Checker;

@@ -111,7 +111,7 @@ const char *dist_name(int dist);
 int dist_from_name(const char *name); /* -1 when there is none */
 int dist_n_params(int dist);              /* of a draw */
 int dist_n_node_params(int dist);         /* of the node: the first of them, perhaps all */
-char dist_rounding(int dist);             /* the letter 's' or 'r' for the draw's parameter that the node has not; else 0 */
+char dist_rounding(int dist);             /* the letter 's', 'r' or 'w' for the draw's parameter that the node has not; else 0 */
 char dist_param_kind(int dist, int i);    /* a letter of the column `kinds` */
 DType dist_param_dtype(int dist, int i);  /* what a draw takes */
 bool dist_takes(int dist, int i, DType dtype, int ndim); /* whether parameter i of a draw may be of that dtype and rank */

@@ -164,8 +164,19 @@ static double sum_entries(const Array *vectors, const char *row, int64_t n)
     return sum;
 }
 
+/* NumPy's words where the probabilities but for the last are too many. Of those in float32 it says more, when their own sum
+ * is near 1. (It adds up as floats: the last bits of that sum decide nothing where the sum is not just at the limit.) */
+static const char *describe_sum(const Array *p, const char *row, bool is_single)
+{
+    if (is_single && (float)sum_entries(p, row, p->shape[p->ndim - 1]) < 1.0001) {
+        return "sum(pvals[:-1].astype(np.float64)) > 1.0. The pvals array is cast to 64-bit floating point prior to checking the sum. "
+               "Precision changes when casting may cause problems even if the sum of the original pvals is valid.";
+    }
+    return "sum(pvals[:-1]) > 1.0";
+}
+
 /* What NumPy says of one draw's parameters, or NULL. */
-static const char *find_fault(const Array *p, const char *trials, const char *row)
+static const char *find_fault(const Array *p, const char *trials, const char *row, bool is_single)
 {
     int64_t n = p->shape[p->ndim - 1];
 
@@ -178,7 +189,7 @@ static const char *find_fault(const Array *p, const char *trials, const char *ro
         }
     }
     if (sum_entries(p, row, n - 1) > 1.0 + 1e-12) {
-        return "sum(pvals[:-1]) > 1.0";
+        return describe_sum(p, row, is_single);
     }
     return *(const int64_t *)(const void *)trials < 0 ? "n < 0" : NULL;
 }
@@ -206,12 +217,13 @@ int vectors_check_outcomes(const Array *params, DrawPoll poll, Status *status)
     const int skip[2] = {0, 1};
     int64_t shape[ARRAY_MAX_NDIM], limit = 1 + POLL_ELEMENTS / (1 + params[1].shape[params[1].ndim - 1]), n;
     int ndim = find_batch(params, shape);
+    bool is_single = *(const int64_t *)(const void *)params[2].data != 0;
     Walk walk;
 
     walk_init(&walk, ndim, shape, 2, params, skip);
     while ((n = walk_piece(&walk, limit)) > 0) {
         for (int64_t j = 0; j < n; j++) {
-            const char *fault = find_fault(&params[1], walk.at[0] + j * walk_strides(&walk)[0], walk.at[1] + j * walk_strides(&walk)[1]);
+            const char *fault = find_fault(&params[1], walk.at[0] + j * walk_strides(&walk)[0], walk.at[1] + j * walk_strides(&walk)[1], is_single);
 
             if (fault != NULL) {
                 return status_fail_text(status, STATUS_DOMAIN, fault);

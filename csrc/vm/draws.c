@@ -180,7 +180,8 @@ const Dists *draws_find(const VmHost *host, const Stream *stream, int dist)
     return !stream->by_method && dists_have(dists, dist) ? dists : NULL;
 }
 
-/* A RandomState checks less than a Generator, and in words of its own: what is refused here is left to its method. */
+/* A RandomState checks less than a Generator, and in words of its own: what is refused here is left to its method, but for
+ * the domains of scipy.stats (STATUS_LAW), which no method knows. */
 static bool is_left_to_method(const Stream *stream, int result, const Status *status)
 {
     return result < 0 && stream->gauss != NULL && (status->code == STATUS_DOMAIN || status->code == STATUS_OVERFLOW);

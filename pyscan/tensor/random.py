@@ -281,7 +281,7 @@ class RandomVariable(Op):
         elif row["composed"]:
             _check_size(size, batches, _parameters(row["params"]))
         names = {"np": np, "rng": rng, "size": tuple(np.atleast_1d(size)), "single": _is_single(row["rounding"], params)}
-        if row["rounding"]:
+        if row["rounding"] in ("s", "r"):
             params = [np.asarray(p, "float64") for p in params]
         names |= zip(_parameters(row["params"]), params)
         return eval(row["method"], names)  # an expression of our own table
@@ -375,7 +375,7 @@ def _gamma_params(shape, rate):
 
 def _is_single(rounding, params) -> bool:
     """Whether float32 is what SciPy computes in, for parameters of these dtypes: 's' the first's, 'r' the ratio of the first two."""
-    if not rounding:
+    if rounding not in ("s", "r"):
         return False
     dtypes = [np.asarray(p).dtype for p in params[: 1 if rounding == "s" else 2]]
     return all(np.can_cast(dtype, "float32") for dtype in dtypes) and (rounding == "s" or any(dtype.kind == "f" for dtype in dtypes))

@@ -152,8 +152,8 @@ def room(tmp_path_factory):
     return Room(path)
 
 
-GOOD = {"d": [0.01, 0.3, 0.5, 0.7, 0.9, 1.0], "l": [3, 5, 100, 2**31, 2**32 - 1, 2**32, 2**33], "s": [0, 1], "r": [0, 1]}
-BAD = {"d": [0.0, -0.0, -1.0, 2.5, 1e300, np.inf, -np.inf, np.nan], "l": [0, -1, -5, 2**62, 2**63 - 1, -2**63], "s": [], "r": []}
+GOOD = {"d": [0.01, 0.3, 0.5, 0.7, 0.9, 1.0], "l": [3, 5, 100, 2**31, 2**32 - 1, 2**32, 2**33], "s": [0, 1], "r": [0, 1], "w": [0]}
+BAD = {"d": [0.0, -0.0, -1.0, 2.5, 1e300, np.inf, -np.inf, np.nan], "l": [0, -1, -5, 2**62, 2**63 - 1, -2**63], "s": [], "r": [], "w": []}
 CHECKED_BY_BOTH = ("beta_binomial", "gamma", "gengamma", "nbinom", "t")  # by scipy and by the method that it calls
 WIDE = {"poisson": [5.0, 30.0, 1e6], "chisquare": [2.0, 30.0], "gamma": [2.0, 30.0], "beta": [2.0, 30.0], "weibull": [3.0],
         "power": [3.0], "hypergeometric": [0, 9, 20, 500], "triangular": [2.0], "nbinom": [2.0, 30.0],
@@ -218,7 +218,7 @@ def check_case(room, name, dist, seed):
     if error is not None and name in CHECKED_BY_BOTH and any(param.size == 0 for param in params):
         return  # scipy looks at no element of an empty shape; a Generator does
     assert (type(refused), str(refused)) == (type(error), str(error))
-    if refused is not None and room.library.dist_ndim_supp(dist):  # the method had drawn for the indices before that
+    if refused is not None and (room.library.dist_ndim_supp(dist) or name == "beta_binomial"):  # the method had drawn before that
         assert repr(ours.bit_generator.state) == before
         return
     assert refused is not None or same_bits(drawn, expected)
@@ -244,7 +244,7 @@ SCIPY_REFUSES = [("gamma", (0.0, 1.0)), ("gamma", (np.nan, 1.0)), ("gamma", (1.0
                  ("cauchy", (0.0, -1.0)), ("halfcauchy", (0.0, np.nan)), ("gumbel", (0.0, -1.0)), ("pareto", (0.0, 1.0)), ("pareto", (1.0, -1.0)),
                  ("truncexpon", (0.0, 0.0, 1.0, 0)), ("truncexpon", (1.0, 0.0, -1.0, 1)), ("gengamma", (1.0, 0.0, 1.0, 0)), ("gengamma", (1.0, -1.0, 1.0, 0)),
                  ("gengamma", (np.nan, 1.0, 1.0, 0)), ("gengamma", (1.0, 1.0, -1.0, 0)), ("beta_binomial", (-1, 1.0, 1.0)), ("beta_binomial", (1, 0.0, 1.0)),
-                 ("beta_binomial", (1, np.inf, 1.0)), ("beta_binomial", (1, 1.0, np.nan)), ("invgamma", (0.0, 1.0)), ("invgamma", (1.0, -1.0)),
+                 ("beta_binomial", (1, 1.0, np.nan)), ("invgamma", (0.0, 1.0)), ("invgamma", (1.0, -1.0)),
                  ("gengamma", (1e-30, 1e30, 1.0, 1))]
 
 

@@ -129,6 +129,13 @@ def test_a_zipf_that_its_method_never_ends_is_one():
     assert pyscan.function([], draw, updates={rng: next_rng})().tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("kappa", [1e17, 1e200, np.inf])
+def test_a_vonmises_that_its_method_never_ends_is_its_mean(kappa):
+    rng = pyscan.shared(np.random.RandomState(1))
+    draw, next_rng = make_draw("vonmises", rng, (3,), (np.array(0.3), np.array(kappa)))
+    np.testing.assert_allclose(pyscan.function([], draw, updates={rng: next_rng})(), [0.3] * 3, rtol=1e-15)
+
+
 # Who draws
 
 
