@@ -393,11 +393,14 @@ class Scan(Op):
 
     @property
     def fn(self):
-        """What programs look into as ``op.fn.maker.fgraph``: the compiled graph of a step."""
+        """What programs look into: ``op.fn.maker.fgraph``, the compiled graph of a step, and the containers of its inputs and outputs,
+        which are empty, since values of a step are kept nowhere."""
         from pyscan.mode import get_mode
+        from pyscan.sharedvalue import Container
 
         graph = self.compiled_fgraph if self.compiled_fgraph is not None else self.compiled(get_mode(None)).compiled_fgraph
-        return SimpleNamespace(maker=SimpleNamespace(fgraph=graph))
+        cells = ([Container(variable, [None]) for variable in variables] for variables in (graph.inputs, graph.outputs))
+        return SimpleNamespace(maker=SimpleNamespace(fgraph=graph), input_storage=next(cells), output_storage=next(cells))
 
     # Nodes
 

@@ -572,3 +572,13 @@ def test_plain_dictionaries_of_two_updates_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         OrderedUpdates({s: x})
+
+
+def test_a_step_keeps_no_values():
+    x0 = at.dscalar("x0")
+    out, _ = scan(lambda x: 2.0 * x, outputs_info=[x0], n_steps=3)
+    f = pyscan.function([x0], out)
+    (node,) = [node for node in f.maker.fgraph.toposort() if isinstance(node.op, Scan)]
+    f(1.0)
+    cells = [*node.op.fn.input_storage, *node.op.fn.output_storage]
+    assert len(cells) == len(node.op.fn.maker.fgraph.inputs) + len(node.op.fn.maker.fgraph.outputs) and all(cell.value is None for cell in cells)
