@@ -135,6 +135,12 @@ int lower_nonzero(Builder *builder, PyObject *node);
 int lower_special(Builder *builder, PyObject *node);
 int lower_matrix(Builder *builder, PyObject *node);
 int lower_solve(Builder *builder, PyObject *node);
+int lower_sort(Builder *builder, PyObject *node);
+int lower_searchsorted(Builder *builder, PyObject *node);
+int lower_repeat(Builder *builder, PyObject *node);
+int lower_band(Builder *builder, PyObject *node);
+int lower_diagonal(Builder *builder, PyObject *node);
+int lower_matmul(Builder *builder, PyObject *node);
 /* Write mode and in-place flag of the ops that write. */
 int lower_read_write(PyObject *op, int *fn, uint8_t *flags);
 int lower_random(Builder *builder, PyObject *node);

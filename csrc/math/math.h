@@ -54,4 +54,13 @@ RunningKernel math_running(int scalar, int compute);
 typedef void (*LargestKernel)(int64_t n, const char *data, int64_t stride, int64_t first, char *best, int64_t *index);
 LargestKernel math_largest(int dtype);
 
+/* Sorts n adjacent keys in ascending order, NaN last; equal ones keep their order. `places`, if given, are moved as their keys are. The
+ * spare memory is as large. */
+typedef void (*SortKernel)(int64_t n, char *keys, int64_t *places, char *spare_keys, int64_t *spare_places);
+SortKernel math_sort(int dtype);
+
+/* Where a value belongs among n sorted ones: before equal ones or (is_right) behind them. */
+typedef int64_t (*SearchKernel)(int64_t n, const char *sorted, int64_t stride, const char *value, bool is_right);
+SearchKernel math_search(int dtype);
+
 #endif

@@ -447,6 +447,71 @@ static int check_TRIANGLE(const Check *check)
     return check_expect(check, src_value(check, 0)->ndim == 2 && same_type(dst_value(check, 0), src_value(check, 0)), "it takes a matrix and gives one like it");
 }
 
+static int expect_way(const Check *check)
+{
+    return check_expect(check, check->instr->fn == 0 || check->instr->fn == 1, "fn is 0 or 1");
+}
+
+static int check_SORT(const Check *check)
+{
+    const Value *from = src_value(check, 0), *to = dst_value(check, 0);
+
+    if (expect_way(check) < 0 || from->ndim < 1 || !is_length(src_value(check, 1))) {
+        return check_refuse(check, "an array is sorted along an int64 axis");
+    }
+    return check_expect(check, is_of(to, check->instr->fn == SORT_PLACES ? DTYPE_INT64 : (DType)from->dtype, from->ndim), "the destination has the wrong type");
+}
+
+static int check_SEARCH(const Check *check)
+{
+    if (expect_way(check) < 0 || src_value(check, 0)->ndim != 1 || !is_numeric(src_value(check, 1)) || !same_dtype(src_value(check, 0), src_value(check, 1))) {
+        return check_refuse(check, "values are searched in a vector of their dtype");
+    }
+    return check_expect(check, is_of(dst_value(check, 0), DTYPE_INT64, src_value(check, 1)->ndim), "the destination has the wrong type");
+}
+
+static int check_EXPAND(const Check *check)
+{
+    return check_expect(check, is_of(src_value(check, 0), DTYPE_INT64, 1) && is_length(src_value(check, 1)) && is_of(dst_value(check, 0), DTYPE_INT64, 1),
+                        "it takes an int64 vector and scalar, and gives an int64 vector");
+}
+
+static int check_DIAGONAL(const Check *check)
+{
+    const Value *from = src_value(check, 0), *to = dst_value(check, 0);
+    bool makes = check->instr->fn == DIAGONAL_MAKE;
+    int ndim = makes ? to->ndim : from->ndim;
+
+    if (expect_way(check) < 0 || expect_n_aux(check, 3) < 0 || ndim < 2 || !same_dtype(from, to) || (makes ? from->ndim : to->ndim) != ndim - 1) {
+        return check_refuse(check, "an array and its diagonals, of one axis less, are of one dtype");
+    }
+    for (int i = 1; i < 3; i++) {
+        if (aux_entry(check, i) < 0 || aux_entry(check, i) >= ndim) {
+            return check_refuse(check, "the axis is out of range");
+        }
+    }
+    return check_expect(check, aux_entry(check, 1) != aux_entry(check, 2) && aux_entry(check, 0) > INT32_MIN && aux_entry(check, 0) < INT32_MAX,
+                        "the axes must differ, and the offset be one that an array can have");
+}
+
+static int check_BAND(const Check *check)
+{
+    if (expect_way(check) < 0 || expect_lengths(check, 0) < 0) {
+        return -1;
+    }
+    return check_expect(check, dst_value(check, 0)->ndim == 2, "the destination must be a matrix");
+}
+
+static int check_MATMUL(const Check *check)
+{
+    int a = src_value(check, 0)->ndim, b = src_value(check, 1)->ndim;
+
+    if (expect_n_aux(check, 1) < 0 || a < 2 || b < 2 || dst_value(check, 0)->ndim != (a > b ? a : b)) {
+        return check_refuse(check, "stacks of matrices give a stack of the larger rank");
+    }
+    return expect_same_dtypes(check);
+}
+
 static int check_FILL(const Check *check)
 {
     if (expect_n_src(check, 1) < 0 || expect_lengths(check, 1) < 0) {

@@ -53,6 +53,11 @@ enum { SLICE_INDEX = 0, SLICE_RANGE = 1, SLICE_START = 2, SLICE_STOP = 4, SLICE_
 /* `fn` of I_REDUCE and I_CUMULATE (add, mul only), and of I_SET_SLICE, I_SET_TAKE and I_SCATTER. */
 enum { REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN, REDUCE_AND, REDUCE_OR, REDUCE_ARGMAX, N_REDUCES };
 enum { WRITE_SET, WRITE_ADD };
+/* `fn` of I_SORT, I_SEARCH, I_DIAGONAL and I_BAND. */
+enum { SORT_KEYS, SORT_PLACES };
+enum { SEARCH_LEFT, SEARCH_RIGHT };
+enum { DIAGONAL_TAKE, DIAGONAL_MAKE };
+enum { BAND_DIAGONAL, BAND_TRIANGLE };
 /* `fn` of I_TRIANGLE: bits. The lower triangle is kept, else the upper; ones on the diagonal; the other triangle is the mirror, conjugated. */
 enum { TRIANGLE_LOWER = 1, TRIANGLE_UNIT = 2, TRIANGLE_MIRRORED = 4, TRIANGLE_CONJUGATED = 8 };
 

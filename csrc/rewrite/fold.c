@@ -80,7 +80,7 @@ static int is_small_range(PyObject *node)
     return (part[1] - part[0]) / part[2] <= (double)MAX_BYTES / DTYPE_MAX_BYTES;
 }
 
-/* 1 or 0, or -1: no result can be too large, judged by the inputs: no operation but Alloc and ARange makes an axis longer than
+/* 1 or 0, or -1: no result can be too large, judged by the inputs: no operation but those that are told lengths or counts makes an axis longer than
  * the longest of its inputs' (Join and Reshape give as many items as they take). */
 static int is_small(Fold *fold, PyObject *node, int kind)
 {
@@ -90,12 +90,14 @@ static int is_small(Fold *fold, PyObject *node, int kind)
     if (rank == -2) return -1;
     if (kind == OP_ARANGE) return is_small_range(node);
     if (kind == OP_RESHAPE || kind == OP_JOIN) return 1;
+    if (kind == OP_REPEAT || kind == OP_ALLOC_DIAG) return 0;
+    int first_length = kind == OP_ALLOC || kind == OP_BROADCAST_TO ? 1 : kind == OP_BAND ? 0 : -1;
     for (Py_ssize_t axis = 0; axis < rank; axis++) {
         Py_ssize_t longest = 1;
-        if (kind == OP_ALLOC) {
-            if (rewrite_constant_int(state, node_input(node, 1 + axis), &longest) < 0) return -1;
+        if (first_length >= 0) {
+            if (rewrite_constant_int(state, node_input(node, first_length + axis), &longest) < 0) return -1;
         }
-        for (Py_ssize_t i = 0; kind != OP_ALLOC && i < node_n_inputs(node); i++) {
+        for (Py_ssize_t i = 0; first_length < 0 && i < node_n_inputs(node); i++) {
             int known = rewrite_static_length(state, node_input(node, i), axis, &length);
             if (known < 0) return -1;
             if (known && length > longest) longest = length;

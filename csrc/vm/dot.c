@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "vm/frame.h"
+#include "vm/odometer.h"
 
 enum { OWN_PRODUCTS = 32768, OWN_REAL_PRODUCTS = 262144 };
 
@@ -438,4 +439,77 @@ int run_dot(Frame *frame, const Step *step, Run *run)
         return multiply_packed(&product, packed, run);
     }
     return is_for_host(&product, dst->dtype, run) ? multiply_by_host(dst, a, b, run) : multiply_own(&product, dst->dtype, run);
+}
+
+/* The number of the matrix at `index` of the leading axes, and where it is. */
+static char *matrix_at(const Array *stack, int n_lead, const int64_t *index)
+{
+    int skip = n_lead - (stack->ndim - 2);
+    char *data = stack->data;
+
+    for (int i = skip; i < n_lead; i++) {
+        data += stack->shape[i - skip] == 1 ? 0 : index[i] * stack->strides[i - skip];
+    }
+    return data;
+}
+
+static void show_matrix(const Array *stack, Array *matrix)
+{
+    *matrix = *stack;
+    matrix->ndim = 2;
+    for (int i = 0; i < 2; i++) {
+        matrix->shape[i] = stack->shape[stack->ndim - 2 + i];
+        matrix->strides[i] = stack->strides[stack->ndim - 2 + i];
+    }
+}
+
+/* The leading axes of the stacks' products, which are refused if they do not broadcast (or, if strict, differ). */
+static int join_stacks(const Array *a, const Array *b, bool is_strict, int n_lead, int64_t *shape, Run *run)
+{
+    for (int i = 0; i < n_lead; i++) {
+        int in_a = i - n_lead + a->ndim - 2, in_b = i - n_lead + b->ndim - 2;
+        int64_t m = in_a < 0 ? 1 : a->shape[in_a], n = in_b < 0 ? 1 : b->shape[in_b];
+
+        if (m != n && (is_strict || (m != 1 && n != 1))) {
+            return status_fail_shapes(run->status, is_strict ? STATUS_BATCH_SIZES : STATUS_STACK_SHAPES, a->ndim, a->shape, b->ndim, b->shape);
+        }
+        shape[i] = m == 1 ? n : m;
+    }
+    return 0;
+}
+
+int run_matmul(Frame *frame, const Step *step, Run *run)
+{
+    const Array *a = frame->arrays[step->src[0]], *b = frame->arrays[step->src[1]], *dst = frame->arrays[step->dst[0]];
+    int n_lead = dst->ndim - 2, moved;
+    int64_t shape[ARRAY_MAX_NDIM];
+    Odometer odometer = {.ndim = n_lead, .shape = shape};
+    Array left, right, out;
+
+    show_matrix(a, &left);
+    show_matrix(b, &right);
+    if (join_stacks(a, b, instr_aux(frame->program, step->instr)[0] != 0, n_lead, shape, run) < 0) {
+        return -1;
+    }
+    if (left.shape[1] != right.shape[0]) {
+        return refuse_shapes(a, b, run);
+    }
+    shape[n_lead] = left.shape[0];
+    shape[n_lead + 1] = right.shape[1];
+    if (frame_shape_array(frame, step->dst[0], shape, run->status) < 0) {
+        return -1;
+    }
+    if (array_size(dst) == 0) {
+        return 0;
+    }
+    show_matrix(dst, &out);
+    do {
+        left.data = matrix_at(a, n_lead, odometer.index);
+        right.data = matrix_at(b, n_lead, odometer.index);
+        out.data = matrix_at(dst, n_lead, odometer.index);
+        if (dot_steps(&out, &left, 0, &right, 0, 1, run) < 0) {
+            return -1;
+        }
+    } while (odometer_next(&odometer, &moved));
+    return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "vm/frame.h"
+#include "vm/odometer.h"
 
 typedef struct Gather {
     Array part;                     /* the array, sliced and with new axes; indexed axes are whole */
@@ -20,24 +21,6 @@ typedef struct Gather {
     int n_before;                   /* axes of the item before the joint ones in the result */
     Array result;                   /* shape only */
 } Gather;
-
-/* Walks positions in C order; `next` is false at the end. */
-typedef struct Odometer {
-    int ndim;
-    const int64_t *shape;
-    int64_t index[ARRAY_MAX_NDIM];
-} Odometer;
-
-static bool odometer_next(Odometer *odometer, int *axis)
-{
-    for (*axis = odometer->ndim - 1; *axis >= 0; --*axis) {
-        if (++odometer->index[*axis] < odometer->shape[*axis]) {
-            return true;
-        }
-        odometer->index[*axis] = 0;
-    }
-    return false;
-}
 
 /* The part by the entries that are ranges and new axes. */
 static int cut_part(Frame *frame, const Array *array, const Instr *instr, const int32_t *src, Gather *gather, Run *run)

@@ -77,6 +77,18 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_apply(frame, step, run);
     case I_TRIANGLE:
         return run_triangle(frame, step, run);
+    case I_SORT:
+        return run_sort(frame, step, run);
+    case I_SEARCH:
+        return run_search(frame, step, run);
+    case I_EXPAND:
+        return run_expand(frame, step, run);
+    case I_DIAGONAL:
+        return run_diagonal(frame, step, run);
+    case I_BAND:
+        return run_band(frame, step, run);
+    case I_MATMUL:
+        return run_matmul(frame, step, run);
     case I_FILL:
         return run_fill(frame, step, run);
     case I_EMPTY:

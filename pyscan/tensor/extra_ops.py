@@ -1,6 +1,6 @@
 """Further functions on tensors: running sums, diagonals, triangles, repetition, searching, counting.
 
-Running sums and what is composed of native operations run natively; the others call back to NumPy.
+A `perform` here is what the native instructions are compared with; `unique` and `choose` call back to NumPy.
 Relies on `math`, `shape`, `basic`, `subtensor`.
 """
 
@@ -94,8 +94,9 @@ def compress(condition, x, axis=None):
 
 
 class Repeat(Op):
-    """(tensor, counts) -> each element (or slice along `axis`) as often as its count says. It calls back to NumPy."""
+    """(tensor, counts) -> each element (or slice along `axis`) as often as its count says."""
 
+    kind = "repeat"
     __props__ = ("axis",)
 
     def __init__(self, axis=None):
@@ -161,8 +162,9 @@ def roll(x, shift, axis=None):
 
 
 class BroadcastTo(Op):
-    """(tensor, *lengths) -> the tensor broadcast to these lengths. It calls back to NumPy."""
+    """(tensor, *lengths) -> the tensor broadcast to these lengths."""
 
+    kind = "broadcast_to"
     __props__ = ()
 
     def make_node(self, a, *shape):
@@ -261,8 +263,9 @@ ogrid = _Grid(open_grid=True)
 
 
 class _Filled(Op):
-    """(n, m, k) -> a matrix made by a NumPy function of these numbers. It calls back to NumPy."""
+    """(n, m, k) -> a matrix of zeros and ones; `function` is the same by NumPy."""
 
+    kind = "band"
     __props__ = ("dtype",)
 
     def __init__(self, dtype=None):
@@ -287,12 +290,14 @@ class Eye(_Filled):
     """(n, m, k) -> ones on the k-th diagonal."""
 
     function = staticmethod(np.eye)
+    is_triangle = False
 
 
 class Tri(_Filled):
     """(n, m, k) -> ones on and below the k-th diagonal."""
 
     function = staticmethod(np.tri)
+    is_triangle = True
 
 
 def eye(n, m=None, k=0, dtype=None):
@@ -329,8 +334,9 @@ def triu(m, k=0):
 
 
 class ExtractDiag(Op):
-    """Tensor -> the diagonals of the parts along two of its axes. It calls back to NumPy."""
+    """Tensor -> the diagonals of the parts along two of its axes."""
 
+    kind = "extract_diag"
     __props__ = ("offset", "axis1", "axis2", "view")
 
     def __init__(self, offset=0, axis1=0, axis2=1, view=False):
@@ -349,8 +355,9 @@ class ExtractDiag(Op):
 
 
 class AllocDiag(Op):
-    """Tensor -> one with a further axis, whose diagonals it fills; zeros elsewhere. It calls back to NumPy."""
+    """Tensor -> one with a further axis, whose diagonals it fills; zeros elsewhere."""
 
+    kind = "alloc_diag"
     __props__ = ("offset", "axis1", "axis2")
 
     def __init__(self, offset=0, axis1=0, axis2=1):
@@ -459,14 +466,16 @@ def nonzero_values(a):
 
 
 class SearchsortedOp(Op):
-    """(sorted vector, values[, order]) -> where the values belong. It calls back to NumPy."""
+    """(sorted vector, values[, order]) -> where the values belong."""
 
+    kind = "searchsorted"
     __props__ = ("side",)
 
     def __init__(self, side="left"):
         if side not in ("left", "right"):
             raise ValueError(f"'{side}' is an invalid value for keyword 'side'")
         self.side = side
+        self.is_right = side == "right"
 
     def make_node(self, x, v, sorter=None):
         x, v = as_tensor_variable(x, ndim=1), as_tensor_variable(v)

@@ -547,8 +547,9 @@ def _permuted(x, order):
 
 
 class BatchedDot(Op):
-    """The products of the parts of two tensors (rank 2 or 3) along their first axes. It calls back to NumPy."""
+    """The products of the parts of two tensors (rank 2 or 3) along their first axes."""
 
+    kind = "batched_dot"
     __props__ = ()
 
     def make_node(self, x, y):
@@ -590,8 +591,9 @@ def batched_dot(a, b):
 
 
 class MatMul(Op):
-    """NumPy's matmul; tensors of rank above 2 are stacks of matrices and call back to NumPy."""
+    """NumPy's matmul; tensors of rank above 2 are stacks of matrices."""
 
+    kind = "matmul"
     __props__ = ("dtype",)
 
     def __init__(self, dtype=None):
@@ -618,7 +620,7 @@ class MatMul(Op):
 
 
 class MatrixMatMul(MatMul):
-    """A MatMul of vectors and matrices, which runs natively."""
+    """A MatMul of vectors and matrices, which is a dot."""
 
     kind = "dot"
 

@@ -1,4 +1,4 @@
-"""Sorting: sort, argsort, topk. Sorting calls back to NumPy.
+"""Sorting: sort, argsort, topk. Equal elements keep their order, whatever `kind` says.
 
 Relies on `basic`, `shape`, `subtensor`.
 """
@@ -18,6 +18,10 @@ _KINDS = ("quicksort", "mergesort", "heapsort", "stable")
 class _SortOp(Op):
     __props__ = ("kind_of_sort", "order")
 
+    @property
+    def kind(self):
+        return "sort" if self.order is None else None
+
     def __init__(self, kind, order=None):
         if kind not in _KINDS:
             raise ValueError(f"sort kind must be one of {', '.join(_KINDS)}, not {kind!r}")
@@ -32,7 +36,7 @@ class _SortOp(Op):
 
     def perform(self, node, inputs, output_storage):
         x, axis = inputs
-        result = self.function(x, axis=int(axis), kind=self.kind_of_sort, order=self.order)
+        result = self.function(x, axis=int(axis), kind="stable", order=self.order)
         output_storage[0][0] = np.asarray(result, dtype=node.outputs[0].type.dtype)
 
     def __str__(self):
@@ -43,6 +47,7 @@ class SortOp(_SortOp):
     """(tensor, axis) -> its elements in ascending order along that axis."""
 
     function = staticmethod(np.sort)
+    is_places = False
 
     def output_dtype(self, x):
         return x.type.dtype
@@ -52,6 +57,7 @@ class ArgSortOp(_SortOp):
     """(tensor, axis) -> the places of its elements in ascending order along that axis."""
 
     function = staticmethod(np.argsort)
+    is_places = True
 
     def output_dtype(self, x):
         return "int64"

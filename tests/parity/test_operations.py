@@ -241,6 +241,8 @@ def special(name, n_in=1, expect=None):
     def reference(*args):
         import scipy.special
 
+        args = np.broadcast_arrays(*args) if len(args) > 1 else args  # NumPy 1 looks at the values of numbers beside arrays
+
         return expect(scipy.special, *args) if expect is not None else getattr(scipy.special, name)(*args)
 
     shapes = (((),) * n_in, ((5,),) * n_in, ((3, 4), (4,), (3, 1), ())[:n_in], ((0,),) * n_in)
@@ -258,7 +260,67 @@ SPECIAL = [
     special("gammal", 2, lambda sp, k, x: sp.gammainc(k, x) * sp.gamma(k)),
 ]
 
-ROWS = [*INDEXING, *ALGEBRA, *SPECIAL]
+
+
+def ordered(rng, x, *rest):
+    """Zeros of one sign, so that equal elements are equal bits."""
+    return [np.where(x == 0, x.dtype.type(0), x), *rest]
+
+
+def with_nan(rng, x):
+    x = ordered(rng, x)[0]
+    x.flat[::3] = np.nan
+    return [x]
+
+
+def places(function):
+    return lambda *args: np.asarray(function(*args), dtype="int64")
+
+
+MATRICES = (((3, 4),), ((4, 3),), ((0, 2),), ((1, 1),))
+ORDER = [
+    Row("sort", at.sort, lambda x: np.sort(x), (((7,),), ((100,),), ((3, 40),), ((0,),), ((2, 0),)), EVERY, make=ordered),
+    Row("sort_rows", lambda x: at.sort(x, axis=0), lambda x: np.sort(x, axis=0), (((5, 3),), ((20, 2, 2),)), EVERY, make=ordered),
+    Row("sort_flat", lambda x: at.sort(x, axis=None), lambda x: np.sort(x, axis=None), (((5, 3),),), EVERY, make=ordered),
+    Row("sort_nan", at.sort, lambda x: np.sort(x), (((9,),), ((50,),)), (*FLOATS, *COMPLEX), make=with_nan),
+    Row("argsort", at.argsort, places(lambda x: np.argsort(x, kind="stable")), (((7,),), ((3, 40),), ((0,),)), EVERY),
+    Row("argsort_nan", at.argsort, places(lambda x: np.argsort(x, kind="stable")), (((9,),), ((50,),)), (*FLOATS, *COMPLEX), make=with_nan),
+    Row("topk", lambda x: at.topk(x, 2), lambda x: np.sort(x)[..., -2:], (((7,),), ((2, 5),)), ORDERED, make=ordered),
+    Row("searchsorted", at.searchsorted, places(np.searchsorted), (((7,), (3, 4)), ((7,), ()), ((0,), (3,))), EVERY, make=lambda rng, x, v: [np.sort(x), v]),
+    Row("searchsorted_right", lambda x, v: at.searchsorted(x, v, side="right"), places(lambda x, v: np.searchsorted(x, v, side="right")), (((7,), (3, 4)),), EVERY,
+        make=lambda rng, x, v: [np.sort(x), v]),
+    Row("searchsorted_mixed", at.searchsorted, places(np.searchsorted), (((7,), (9,)),), ("int16", "int64", "float32"), others=("float64",),
+        make=lambda rng, x, v: [np.sort(x), v]),
+    Row("searchsorted_by_order", lambda x, v: at.searchsorted(x, v, sorter=at.argsort(x)), places(lambda x, v: np.searchsorted(np.sort(x), v)), (((7,), (9,)),), FLOATS),
+    Row("repeat", lambda x, n: at.repeat(x, n, axis=1), lambda x, n: np.repeat(x, n, axis=1), (((2, 3), (3,)), ((2, 3, 2), (3,))), EVERY, others=("int64",),
+        make=lambda rng, x, n: [x, np.abs(n) % 4]),
+    Row("repeat_flat", at.repeat, np.repeat, (((2, 3), (6,)), ((4,), (4,)), ((), (1,))), EVERY, others=("int32",), make=lambda rng, x, n: [x, np.abs(n) % 4]),
+    Row("repeat_equally", lambda x: at.repeat(x, 3, axis=0), lambda x: np.repeat(x, 3, axis=0), (((2, 3),),), EVERY),
+    Row("broadcast_to", lambda x: at.broadcast_to(x, (2, 3, 4)), lambda x: np.broadcast_to(x, (2, 3, 4)), (((3, 1),), ((),), ((4,),)), EVERY),
+    Row("diagonal", lambda x: at.diagonal(x, 1), lambda x: np.diagonal(x, 1), MATRICES, EVERY),
+    Row("diagonal_below", lambda x: at.diagonal(x, -1), lambda x: np.diagonal(x, -1), MATRICES, EVERY),
+    Row("diagonal_of_parts", lambda x: at.diagonal(x, 0, 2, 0), lambda x: np.diagonal(x, 0, 2, 0), (((3, 2, 4),),), EVERY),
+    Row("diagonal_outside", lambda x: at.diagonal(x, 9), lambda x: np.diagonal(x, 9), MATRICES, FLOATS),
+    Row("diag", at.diag, np.diag, (((3,),), ((0,),), ((3, 4),)), EVERY),
+    Row("diag_above", lambda x: at.diag(x, 2), lambda x: np.diag(x, 2), (((3,),), ((0,),)), EVERY),
+    Row("diag_below", lambda x: at.diag(x, -1), lambda x: np.diag(x, -1), (((3,),), ((0,),)), EVERY),
+    Row("eye", lambda n: at.eye(n, 4, 1), lambda n: np.eye(int(n), 4, 1), (((),),), ("int8", "int64"), make=lambda rng, n: [np.array(3, dtype=n.dtype)]),
+    Row("eye_outside", lambda k: at.eye(3, 4, k), lambda k: np.eye(3, 4, int(k)), (((),),), ("int64",), make=lambda rng, n: [np.array(-7)]),
+    Row("tri", lambda n: at.tri(n, 4, -1, dtype="int32"), lambda n: np.tri(int(n), 4, -1, dtype="int32"), (((),),), ("int64",), make=lambda rng, n: [np.array(3)]),
+    Row("tril", at.tril, lambda x: x * np.tri(*x.shape, dtype=x.dtype), MATRICES, (*INTEGERS, *FLOATS)),
+    Row("triu", lambda x: at.triu(x, 1), lambda x: x * (1 - np.tri(*x.shape, dtype=x.dtype)), MATRICES, (*INTEGERS, *FLOATS)),
+]
+WHOLE = ("bool", *INTEGERS)
+PRODUCTS = [
+    Row("batched_dot", at.batched_dot, np.matmul, (((3, 2, 4), (3, 4, 2)), ((0, 2, 4), (0, 4, 2)), ((2, 3, 0), (2, 0, 1))), (*INTEGERS, *LAPACK), ulp=4),
+    Row("batched_dot_of_vectors", at.batched_dot, lambda x, y: (x[:, None] @ y[:, :, None])[:, 0, 0], (((3, 4), (3, 4)),), (*INTEGERS, *LAPACK), ulp=4),
+    Row("batched_dot_of_rows", at.batched_dot, lambda x, y: (x[:, None] @ y)[:, 0], (((3, 4), (3, 4, 2)),), (*INTEGERS, *LAPACK), ulp=4),
+    Row("batched_dot_of_columns", at.batched_dot, lambda x, y: (x @ y[:, :, None])[:, :, 0], (((3, 2, 4), (3, 4)),), (*INTEGERS, *LAPACK), ulp=4),
+    Row("matmul", at.matmul, np.matmul, (((3, 2, 4), (4, 2)), ((2, 1, 2, 3), (4, 3, 2)), ((4,), (2, 4, 3)), ((2, 3, 4), (4,)), ((3, 4), (4,)), ((2, 70, 70), (70, 70))),
+        (*INTEGERS, *LAPACK), ulp=70),
+    Row("tensordot", lambda x, y: at.tensordot(x, y, 2), lambda x, y: np.tensordot(x, y, 2), (((2, 3, 4), (3, 4, 2)),), (*INTEGERS, *LAPACK), ulp=12),
+]
+ROWS = [*INDEXING, *ALGEBRA, *SPECIAL, *ORDER, *PRODUCTS]
 CASES = [pytest.param(row, shapes, dtype, id=f"{row.name}-{n}-{dtype}") for row in ROWS for n, shapes in enumerate(row.shapes) for dtype in row.dtypes]
 
 
@@ -294,6 +356,11 @@ REFUSED = [
      [np.zeros(2, dtype="int64")]),
     ("indices that do not broadcast", lambda x, i: x[i, at.concatenate([i, i])], IndexError, r"indexing arrays could not be broadcast together with shapes \(2,\) \(4,\)",
      [np.zeros(2, dtype="int64")]),
+    ("negative counts", lambda x, i: at.repeat(x, i, axis=0), ValueError, "repeats may not contain negative values", [np.array([1, -1, 2])]),
+    ("counts of another length", lambda x, i: at.repeat(x, i, axis=0), ValueError, "could not be broadcast", [np.array([1, 2])]),
+    ("an axis that is not there", lambda x, i: at.sort(x, i[0]), ValueError, "axis 2 is out of bounds for array of dimension 2", [np.array([2])]),
+    ("stacks that do not fit", lambda x, i: at.matmul(at.zeros((i[0], 3, 3)), at.zeros((2, 3, 3))), ValueError, "matmul: stacks of matrices", [np.array([3])]),
+    ("batches that differ", lambda x, i: at.batched_dot(at.zeros((i[0], 3, 3)), at.zeros((2, 3, 3))), TypeError, "must have the same size in axis 0", [np.array([3])]),
     ("values of another length", lambda x, i: at.set_subtensor(x[i, i], at.zeros(3)), ValueError, r"could not broadcast input array from shape \(3,\) into shape \(2,\)",
      [np.zeros(2, dtype="int64")]),
 ]
