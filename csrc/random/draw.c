@@ -25,8 +25,18 @@ static bool are_still(const int64_t *strides)
     return is_still;
 }
 
+/* Parameters that stand still, from where a loop reads them at once: no call of a function can change these. */
+static inline void hold_numbers(const char **at, uint64_t *held)
+{
+    for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
+        memcpy(&held[i], at[i], sizeof held[i]);
+        at[i] = (const char *)&held[i];
+    }
+}
+static inline void hold_nothing(const char **at, uint64_t *held) { (void)at, (void)held; }
+
 /* The loop and the single draw of a step, from its element function. Addresses that do not move are not computed again. */
-#define STEP_FROM_ELEMENT(NAME, type)                                                                                        \
+#define STEP_FROM_ELEMENT(NAME, type, hold)                                                                                      \
     static int step_##NAME(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)    \
     {                                                                                                                        \
         type *to = (type *)(void *)out;                                                                                      \
@@ -38,6 +48,9 @@ static bool are_still(const int64_t *strides)
             return 0;                                                                                                        \
         }                                                                                                                    \
         if (are_still(strides)) {                                                                                            \
+            uint64_t held[DRAW_MAX_PARAMS];                                                                                  \
+                                                                                                                             \
+            hold_##hold(at, held);                                                                                           \
             for (int64_t j = 0; j < n; j++) {                                                                                \
                 to[j] = element_##NAME(&from, at);                                                                           \
             }                                                                                                                \
@@ -65,7 +78,7 @@ static bool are_still(const int64_t *strides)
                                                                                                                              \
         return call;                                                                                                         \
     }                                                                                                                        \
-    STEP_FROM_ELEMENT(NAME, type)
+    STEP_FROM_ELEMENT(NAME, type, numbers)
 
 STEP(D_D, double, (BitGen *, double), function(source->bitgen, PARAM(double, 0)))
 STEP(D_DD, double, (BitGen *, double, double), function(source->bitgen, PARAM(double, 0), PARAM(double, 1)))
@@ -104,7 +117,7 @@ static inline int64_t element_BETA_BINOMIAL(const DrawSource *source, const char
 {
     return draw_binomial(source, element_BETAS(source, params), params);
 }
-STEP_FROM_ELEMENT(BETA_BINOMIAL, int64_t)
+STEP_FROM_ELEMENT(BETA_BINOMIAL, int64_t, numbers)
 
 /* The probabilities, to where the draws will be. */
 static int step_BETAS(const DrawSource *source, const char *const *params, const int64_t *strides, char *out, int64_t n)
@@ -191,7 +204,7 @@ static int64_t element_CATEGORICAL(const DrawSource *source, const char *const *
 {
     return choose_category(source, params[0], source->bitgen->next_double(source->bitgen->state));
 }
-STEP_FROM_ELEMENT(CATEGORICAL, int64_t)
+STEP_FROM_ELEMENT(CATEGORICAL, int64_t, nothing)
 
 /* The loop and the single draw of a formula (formulas.h). */
 #define STEP_FROM_FORMULA(NAME)                                                                                              \
