@@ -4,6 +4,8 @@ Those that the graph raises are made in the core and only named here. Relies on:
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyscan._core import (
     AlreadyThere,
     InconsistencyError,
@@ -37,6 +39,32 @@ class AdvancedIndexingError(TypeError):
 
 class PyscanWarning(UserWarning):
     """What pyscan warns of unless a more specific class says so."""
+
+
+class about:  # noqa: N801 (read as `with about(...)`)
+    """In a ``with``: adds to the message of an exception which of the user's arguments it is about. `tell` gives the sentence, when it
+    is needed. Where the exception has more arguments than its message, they stay, and the sentence becomes a note.
+
+    >>> with about(lambda: "It is about n_steps."):
+    ...     int("a")
+    Traceback (most recent call last):
+    ValueError: invalid literal for int() with base 10: 'a'. It is about n_steps.
+    """
+
+    def __init__(self, tell: Callable[[], str]) -> None:
+        self._tell = tell
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if not isinstance(error, Exception):
+            return
+        if len(error.args) > 1 or type(error).__str__ is not Exception.__str__ or not all(isinstance(arg, str) for arg in error.args):
+            error.add_note(self._tell())
+            return
+        text = error.args[0].rstrip() if error.args else ""
+        error.args = (f"{text}{'' if not text or text.endswith('.') else '.'} {self._tell()}".lstrip(),)
 
 
 __all__ = [

@@ -7,15 +7,18 @@ Relies on: scan_arguments, scan_step, scan_op, updates, sharedvalue, tensor. Rel
 """
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from pyscan._core import Constant, SharedVariable, Variable
 from pyscan.config import config
+from pyscan.errors import about
 from pyscan.graph import clone_replace
 from pyscan.records import Record
 from pyscan.scan_arguments import (
     SequenceTap,
     State,
+    about_steps,
     as_list,
     expand,
     fixed_steps,
@@ -182,13 +185,25 @@ def _call(fn, sequences, states, non_sequences, is_one_step):
         taps = [sequence.inner for sequence in sequences] + [value for state in states for value in state.inner]
     first = next_number()
     with collect_new_shareds() as local:
-        returned = fn(*taps, *non_sequences)
+        returned = _call_step(fn, [*taps, *non_sequences])
     return read_result(returned), set(local), first
+
+
+def _call_step(fn, args):
+    """What `fn` returns; a TypeError of the call itself says what `fn` was given."""
+    try:
+        return fn(*args)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # not from within `fn`
+            given = ", ".join(str(arg) for arg in args) or "none"
+            with about(lambda: f"scan calls `fn` with {len(args)} argument(s), taps of sequences, then of states, then non-sequences: {given}."):
+                raise
+        raise
 
 
 def _cut_sequences(sequences, n_steps, go_backwards):
     """The taps of the sequences, cut to the number of steps; and that number."""
-    taps = [tap for value, taps in read_sequences(sequences) for tap in sequence_taps(value, taps, go_backwards)]
+    taps = [tap for i, (value, taps) in enumerate(read_sequences(sequences)) for tap in sequence_taps(i, value, taps, go_backwards)]
     n_steps = number_of_steps(n_steps, taps)
     for tap in taps:
         outer = as_tensor_variable(tap.outer) if isinstance(n_steps, Variable) else tap.outer
@@ -201,7 +216,10 @@ def _match_outputs(outputs_info, outputs):
     if not outputs_info:
         return [(None, None)] * len(outputs)
     if len(outputs_info) != len(outputs):
-        raise ValueError("Please provide None as outputs_info for any output that does not feed back into scan (i.e. it behaves like a map) ")
+        raise ValueError(
+            "Please provide None as outputs_info for any output that does not feed back into scan (i.e. it behaves like a map) "
+            f"outputs_info has {len(outputs_info)} element(s), `fn` returned {len(outputs)} output(s): {', '.join(str(output) for output in outputs)}."
+        )
     return outputs_info
 
 
@@ -276,7 +294,7 @@ def scan(
 def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, strict, return_list, options):
     infos = read_outputs_info(outputs_info)
     given = [generator_given(v) for v in as_list(non_sequences)]
-    given = [v if isinstance(v, Variable) else as_tensor_variable(v) for v in given]
+    given = [v if isinstance(v, Variable) else _as_non_sequence(i, v) for i, v in enumerate(given)]
     is_one_step = fixed_steps(n_steps) in (1, -1)
     taps, n_steps = _cut_sequences(sequences, n_steps, go_backwards)
     states = [make_state(i, initial, back, n_steps) for i, (initial, back) in enumerate(infos) if initial is not None]
@@ -296,11 +314,20 @@ def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, str
     carried = loop.find_inputs(given, local, strict, first)
 
     op = loop.op(carried, **options)
-    outputs, updates = loop.collect(op.make_node(*[_as_node_input(value) for value in loop.outer_inputs()]).outputs)
+    inputs = [_as_node_input(value) for value in loop.outer_inputs()]
+    is_count = n_steps.type.ndim == 0 and str(n_steps.type.dtype).startswith(("int", "uint"))
+    with nullcontext() if is_count else about_steps(n_steps):
+        node = op.make_node(*inputs)
+    outputs, updates = loop.collect(node.outputs)
     warn_of(loop.repeated, op.name)
     if not return_list and len(outputs) < 2:
         return (outputs[0] if outputs else None), updates
     return outputs, updates
+
+
+def _as_non_sequence(i, value):
+    with about(lambda: f"It is non_sequences[{i}]: give a number, an array or a variable."):
+        return as_tensor_variable(value)
 
 
 def _as_node_input(value):

@@ -27,7 +27,10 @@ class until:  # noqa: N801 (users write `until(condition)`)
 
     def __init__(self, condition):
         self.condition = as_tensor_variable(condition)
-        assert self.condition.type.ndim == 0
+        assert self.condition.type.ndim == 0, (
+            f"until takes one truth value a step, a scalar; its condition has {self.condition.type.ndim} dimension(s). "
+            "Reduce it first, as in until(at.all(condition)) or until(at.any(condition))."
+        )
 
 
 # What `fn` returned
@@ -44,7 +47,7 @@ def _check_leaves(value):
         raise ValueError(
             "The return value of your scan lambda expression may only be made of lists, tuples, or dictionaries containing Aesara "
             "variables (or `aesara.scan.utils.until` objects for conditions). In particular if you need to use constant values, "
-            "you can use `tensor.constant` to turn them into Aesara variables."
+            f"you can use `tensor.constant` to turn them into Aesara variables. `fn` returned {value!r} in its result."
         )
 
 

@@ -128,7 +128,7 @@ class SharedVariable(_core.SharedVariable):
 
     def __init__(self, type=None, value=None, strict=False, allow_downcast=None, container=None, name=None):
         if container is None:
-            container = Container(type, [None], strict=strict, allow_downcast=allow_downcast)
+            container = Container(type, [None], strict=strict, allow_downcast=allow_downcast, name=name)
             container.value = type.filter(value, strict=strict, allow_downcast=allow_downcast) if value is not None else None
         super().__init__(type, container, name)
 

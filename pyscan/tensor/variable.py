@@ -103,7 +103,10 @@ class TensorOperators:
     def __bool__(self):
         if self._is_nonzero:
             return True
-        raise TypeError("Variables do not support boolean operations.")
+        raise TypeError(
+            f"Variables do not support boolean operations. {self} has no value until a function is called: write at.switch(condition, a, b) "
+            "or pyscan.ifelse.ifelse instead of `if`, at.and_ and at.or_ instead of `and` and `or`."
+        )
 
     def __getitem__(self, index):
         return at.subtensor.getitem(self, index)
@@ -111,8 +114,18 @@ class TensorOperators:
     def __iter__(self):
         if self.type.ndim != 1:
             raise TypeError("TensorType does not support iteration. Did you mean the function sum (or max) of pyscan.tensor, not Python's?")
-        for i in range(at.get_vector_length(self)):
+        try:
+            length = at.get_vector_length(self)
+        except ValueError as error:
+            raise ValueError(f"{error}: a loop of Python over it needs that when it is written. Loop by pyscan.scan, or give it a static length.") from None
+        for i in range(length):
             yield self[i]
+
+    def __array__(self, *args, **kwargs):
+        raise TypeError(
+            f"{self} is symbolic, so NumPy cannot make an array of it. Use the functions of pyscan.tensor on it, at.stack or "
+            "at.as_tensor_variable for lists of such, and {x}.eval(...) or pyscan.function for its value.".replace("{x}", str(self))
+        )
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         """Makes `array + variable` and `np.exp(variable)` graph expressions; `==` stays the identity."""

@@ -259,7 +259,7 @@ def test_a_container_of_a_generator_names_itself(name):
     for bad in (3, np.zeros(2), {}, STATES["old" if name == "generator" else "generator"]()):
         with pytest.raises(TypeError) as caught:
             rng.set_value(bad)
-        assert caught.value.args == ('Container name "None"',)
+        assert caught.value.args == ('Container name "r"',)
     assert str(rng) == "r"
     unnamed = pyscan.shared(STATES[name](), name="")
     assert str(unnamed) == f"{type(unnamed).__name__}(<{unnamed.get_value(borrow=True)!r}>)"

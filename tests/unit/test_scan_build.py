@@ -347,7 +347,7 @@ def test_a_float_number_of_steps_is_refused_for_a_state_too():
         ({"taps": [-1]}, ValueError, ("If you are using slices of an output you need to provide a initial state for it: {'taps': [-1]}",)),
         ({"initial": 0, "taps": [-1, -1]}, ValueError, ("All the taps must be different in  `outputs_info`", {"initial": 0, "taps": [-1, -1]})),
         ({"initial": 0, "taps": [-1, 0]}, ValueError, ("All the tap values must be smaller than 0.", {"initial": 0, "taps": [-1, 0]})),
-        ({"initial": 0, "taps": -1}, TypeError, ("object of type 'int' has no len()",)),
+        ({"initial": 0, "taps": -1}, TypeError, ("object of type 'int' has no len(): the taps of outputs_info[0] must be a list, as in [-1]",)),
     ],
 )
 def test_bad_taps_of_a_state_are_refused(info, error, args):
@@ -385,7 +385,7 @@ def test_sequences_must_be_arrays_with_an_axis():
 
 
 def test_every_output_needs_an_info_when_one_is_given():
-    with pytest.raises(ValueError, match=r"Please provide None as outputs_info for any output .* \(i.e. it behaves like a map\) $"):
+    with pytest.raises(ValueError, match=r"Please provide None as outputs_info for any output .* \(i.e. it behaves like a map\) outputs_info has 1 "):
         scan(lambda x: [x, x], outputs_info=[dscalar()], n_steps=3)
 
 
