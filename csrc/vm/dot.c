@@ -315,6 +315,13 @@ static Product describe_factor(const Array *factor, bool is_left)
                      .b_strides = {factor->strides[rows], factor->strides[1 - rows]}};
 }
 
+bool dot_is_own(const Array *a, const Array *b)
+{
+    const Product product = describe(a, b);
+
+    return is_small(&product, a->dtype);
+}
+
 void dot_pack(Packed *packed, const Frame *frame, const Step *step, Run *run)
 {
     const Array *a = frame->arrays[step->src[0]], *b = frame->arrays[step->src[1]], *factor = packed->is_left ? a : b;

@@ -174,6 +174,8 @@ int run_dot(Frame *frame, const Step *step, Run *run);
 /* The products of n steps: factors and products move by these strides from step to step, products by their length. */
 int dot_steps(const Array *dst, const Array *a, int64_t a_stride, const Array *b, int64_t b_stride, int64_t n, Run *run);
 /* Copies the factor of a step's product that does not change, unless that gains nothing or there is no memory. */
+/* Whether a product of two arrays whose lengths fit has so few terms that it is computed here. */
+bool dot_is_own(const Array *a, const Array *b);
 void dot_pack(Packed *packed, const Frame *frame, const Step *step, Run *run);
 int run_transpose(Frame *frame, const Step *step, Run *run);
 int run_reshape(Frame *frame, const Step *step, Run *run);

@@ -553,6 +553,9 @@ static void add_vector(Maker *maker, const Step *step, int32_t i_step)
     for (int operand = vector->first; operand < N_TAPE_OPERANDS; operand++) {
         int32_t value = operand == TAPE_TO ? made : step->src[operand - vector->first];
 
+        if (instr->opcode == I_DOT && operand != TAPE_TO) { /* the vector, then the matrix */
+            value = step->src[step->packed->is_left ? TAPE_B - operand : operand - TAPE_A];
+        }
         vector->values[operand] = value;
         vector->is_lane[operand] = maker->is_lane[value] || maker->stores[value];
         if (operand != TAPE_TO && !is_array(maker->body, value)) {

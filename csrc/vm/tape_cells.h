@@ -58,6 +58,9 @@ struct TapeVector {
     int64_t rows[N_TAPE_OPERANDS];   /* how far the operand moves from step to step */
     int64_t items[N_TAPE_OPERANDS];  /* from element to element: 0 where there is one for all */
     FoldKernel fold;                 /* of a fold */
+    ProductRows product;             /* of a vector by a matrix that stays: but for where the vector and the result are */
+    int64_t next_row;                /* of the matrix, from one element of the result to the next, and to the next factor */
+    int64_t next_factor;
 };
 
 struct TapeRun {

@@ -1,4 +1,5 @@
-/* Cells for elementwise steps on small arrays of one shape, and for the folds of such arrays to one number.
+/* Cells for elementwise steps on small arrays of one shape, for the folds of such arrays to one number, and for products of vectors
+ * by matrices that stay.
  *
  * Lengths are not known when a tape is made. What the first step of a call found is what all its steps will find: the rows of
  * sequences, states and columns keep their shape, and elementwise steps on them too. So each call looks at the shapes once,
@@ -29,6 +30,14 @@ static bool is_whole_fold(const Program *body, const Step *step)
            && body->values[step->dst[0]].dtype == instr->dtype && reduce_fold(instr) != NULL;
 }
 
+/* A vector by a matrix that is the same in each step. */
+static bool is_vector_product(const Program *body, const Step *step)
+{
+    const Value *a = &body->values[step->src[0]], *b = &body->values[step->src[1]];
+
+    return step->packed != NULL && a->ndim + b->ndim == 3 && body->values[step->dst[0]].dtype == DTYPE_FLOAT64;
+}
+
 bool tape_is_vector(const Program *body, const Step *step)
 {
     const Instr *instr = step->instr;
@@ -41,6 +50,8 @@ bool tape_is_vector(const Program *body, const Step *step)
         return is_array(body, step->dst[0]);
     case I_REDUCE:
         return is_whole_fold(body, step);
+    case I_DOT:
+        return is_vector_product(body, step);
     default:
         return false;
     }
@@ -200,6 +211,36 @@ static void fold_array_cell(TAPE_ARGUMENTS)
     TAPE_JUMP(cell + 1);
 }
 
+/* A vector by a matrix that was packed. */
+static void dot_packed_cell(TAPE_ARGUMENTS)
+{
+    TapeVector *vector = cell->vector;
+
+    vector->product.a = ROW(TAPE_A);
+    vector->product.out = ROW(TAPE_TO);
+    vector->step->packed->kernel(&vector->product);
+    TAPE_JUMP(cell + 1);
+}
+
+/* The same sums, by any matrix. */
+static void dot_plain_cell(TAPE_ARGUMENTS)
+{
+    const TapeVector *vector = cell->vector;
+    const double *a = DOUBLES(TAPE_A);
+    double *to = DOUBLES(TAPE_TO);
+
+    for (int64_t i = 0; i < vector->n; i++) {
+        const char *row = cell->at[TAPE_B] + i * vector->next_row;
+        double sum = a[0] * *(const double *)(const void *)row;
+
+        for (int64_t k = 1; k < vector->product.k; k++) {
+            sum += a[k] * *(const double *)(const void *)(row + k * vector->next_factor);
+        }
+        to[i] = sum;
+    }
+    TAPE_JUMP(cell + 1);
+}
+
 #if defined(__GNUC__)
 __attribute__((noinline)) /* the addresses are a local's, which a cell must not have */
 #endif
@@ -251,6 +292,8 @@ static void choose_cell(const Frame *body, TapeVector *vector)
 
     if (instr->opcode == I_REDUCE) {
         function = fold_array_cell;
+    } else if (instr->opcode == I_DOT) {
+        function = vector->product.is_padded ? dot_packed_cell : dot_plain_cell;
     } else if (instr->opcode == I_MAP && instr->fn == SCALAR_SWITCH && dtype_bytes((DType)instr->dtype) == 8) {
         function = !is_whole(vector, TAPE_FIRST) && is_whole(vector, TAPE_A) && is_whole(vector, TAPE_B) ? choose_array_cell : NULL;
     } else if (instr->opcode == I_MAP && instr->dtype == DTYPE_FLOAT64 && instr->n_src == 2) {
@@ -286,6 +329,14 @@ static bool fit_operand(const Frame *body, TapeVector *vector, int operand)
     return size == 1;
 }
 
+static bool fit_product(const Frame *body, TapeVector *vector)
+{
+    const Array *a = body->arrays[vector->step->src[0]], *b = body->arrays[vector->step->src[1]];
+    const Array *factor = body->arrays[vector->values[TAPE_A]];
+
+    return array_is_contiguous(factor) && factor->shape[0] > 0 && factor->shape[0] <= MAX_LENGTH && vector->n <= MAX_LENGTH && dot_is_own(a, b);
+}
+
 static bool fit_vector(const Frame *body, TapeVector *vector)
 {
     bool is_fold = vector->step->instr->opcode == I_REDUCE;
@@ -293,6 +344,9 @@ static bool fit_vector(const Frame *body, TapeVector *vector)
     vector->n = array_size(body->arrays[vector->values[is_fold ? TAPE_B : TAPE_TO]]);
     if (vector->n == 0 || vector->n > (is_fold ? MATH_FOLD_BLOCK : MAX_LENGTH)) {
         return false;
+    }
+    if (vector->step->instr->opcode == I_DOT) {
+        return fit_product(body, vector);
     }
     for (int operand = vector->first; operand < N_TAPE_OPERANDS; operand++) {
         if (!fit_operand(body, vector, operand)) {
@@ -317,6 +371,11 @@ static bool fit_states(const LoopFrame *loop_frame)
     return true;
 }
 
+static int64_t find_cost(const Frame *body, const TapeVector *vector)
+{
+    return vector->step->instr->opcode == I_DOT ? vector->n * (1 + body->arrays[vector->values[TAPE_A]]->shape[0] / 8) : vector->n;
+}
+
 bool tape_fit(Tape *tape, const LoopFrame *loop_frame)
 {
     tape->vector_cost = 0;
@@ -324,9 +383,22 @@ bool tape_fit(Tape *tape, const LoopFrame *loop_frame)
         if (!fit_vector(loop_frame->body, &tape->vectors[i])) {
             return false;
         }
-        tape->vector_cost += tape->vectors[i].n;
+        tape->vector_cost += find_cost(loop_frame->body, &tape->vectors[i]);
     }
     return fit_states(loop_frame);
+}
+
+/* The matrix is packed by now, if it could be. */
+static void place_product(const Frame *body, TapeVector *vector)
+{
+    const Packed *packed = vector->step->packed;
+    const Array *matrix = body->arrays[vector->values[TAPE_B]];
+    int factor_axis = packed->is_left ? 1 : 0;
+
+    vector->product = (ProductRows){.m = 1, .n = vector->n, .k = matrix->shape[factor_axis], .a_step = sizeof(double), .b = packed->rows,
+                                    .b_row = packed->row_bytes, .is_padded = packed->rows != NULL};
+    vector->next_row = matrix->strides[1 - factor_axis];
+    vector->next_factor = matrix->strides[factor_axis];
 }
 
 void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lanes)
@@ -344,6 +416,9 @@ void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lan
             }
             vector->cell->at[operand] = vector->is_lane[operand] ? lanes[value].at : body->arrays[value]->data;
             vector->rows[operand] = vector->is_lane[operand] ? lanes[value].stride : 0;
+        }
+        if (vector->step->instr->opcode == I_DOT) {
+            place_product(body, vector);
         }
         choose_cell(body, vector);
     }

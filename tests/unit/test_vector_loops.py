@@ -191,6 +191,54 @@ def an_array_in_a_nest(srng, n):
     return [], outputs, updates, []
 
 
+def linear_system(shape, arrange=np.ascontiguousarray, from_left=True, dtype="float64"):
+    """A state times a matrix laid out by `arrange`, and a path of its products with one that is not square."""
+    def build(srng, n):
+        rng = np.random.default_rng(3)
+        A, C, x0 = at.matrix("A", dtype), at.matrix("C", dtype), at.vector("x0", dtype)
+        d, width = shape
+
+        def step(x, A, C):
+            noise = at.cast(srng.normal(size=(d,)), dtype)
+            product = (at.dot(A, x), at.dot(C, noise), at.dot(C, x)) if from_left else (at.dot(x, A), at.dot(noise, C), at.dot(x, C))
+            return product[0] + noise, product[1] * 0.5, at.sum(product[2])
+
+        outputs, updates = scanned(step, n, outputs_info=[x0, None, None], non_sequences=[A, C])
+        values = 0.9 * np.linalg.qr(rng.normal(size=(d, d)))[0] if d else np.zeros((0, 0))
+        other = rng.normal(size=(width, d) if from_left else (d, width))
+        return [A, C, x0], outputs, updates, [arrange(values.astype(dtype)), arrange(other.astype(dtype)), np.zeros(d, dtype)]
+    return build
+
+
+LINEAR = {"of 20": linear_system((20, 7)), "from the right": linear_system((20, 9), from_left=False), "turned": linear_system((12, 30), np.asfortranarray),
+          "turned, from the right": linear_system((12, 30), np.asfortranarray, False), "of 3": linear_system((3, 2)), "of one": linear_system((1, 1)),
+          "with gaps": linear_system((10, 11), lambda a: np.repeat(np.repeat(a, 2, axis=0), 3, axis=1)[::2, ::3]),
+          "backwards": linear_system((10, 11), lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1]),
+          "too many terms": linear_system((190, 5)), "too long": linear_system((4, 600)), "of floats": linear_system((9, 5), dtype="float32"),
+          "of none": linear_system((0, 3))}
+
+
+@pytest.mark.parametrize("block_steps", [2, 256])
+@pytest.mark.parametrize("name", LINEAR)
+def test_products_of_the_state_are_those_of_steps(name, block_steps):
+    want, got = outcome(LINEAR[name], 0, 130), outcome(LINEAR[name], block_steps, 130)
+    assert not isinstance(want[0][0], (type, str))
+    assert_same(want, got)
+    assert got[2]["block_steps"] > 0
+
+
+def test_products_of_infinite_numbers_keep_their_signs_and_their_order():
+    A, x0 = at.dmatrix("A"), at.dvector("x0")
+    values = np.array([[1e308, 1e308, -1e308, 0.0], [-0.0, -0.0, -0.0, -0.0], [np.inf, 1.0, -np.inf, 0.0], [1.0, np.nan, 1e-320, 2.0]] * 3).T.repeat(3, axis=1)[:12, :12]
+    square = np.resize(values, (12, 12))
+    got = []
+    for block_steps in (0, 256):
+        outputs, _ = pyscan.scan(lambda x, A: at.clip(at.dot(A, x), -2.0, 2.0) * 1.0, outputs_info=[x0], non_sequences=[A], n_steps=40)
+        with pyscan.config.change_flags(scan__block_steps=block_steps):
+            got.append(pyscan.function([A, x0], outputs)(square, np.linspace(-1.0, 1.0, 12)).tobytes())
+    assert got[0] == got[1]
+
+
 TAPED = [metropolis, last_metropolis, metropolis_until, taps_of_arrays, last_taps_of_arrays, arrays_that_change_places, draws_as_states,
          strided_sequences, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, an_array_in_a_nest]
 OTHERS = [counts, an_array_passed_on, one_value_for_two_states, sequences_with_gaps, a_row_for_all, long_arrays, sums_of_more_than_a_block, empty_arrays,
