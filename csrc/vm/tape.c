@@ -759,6 +759,7 @@ int tape_new(Tape **result, LoopFrame *loop_frame, const LoopPhases *phases, con
         return -1;
     }
     *result = tape;
+    tape->is_fixed = phases->is_fixed;
     tape->cells = mem_calloc(n_cells, sizeof(TapeCell));
     tape->patches = mem_calloc(4 * n_cells, sizeof(TapePatch));
     tape->chains = mem_calloc((size_t)loop->n_states + 1, sizeof(TapeChain));

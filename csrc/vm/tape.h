@@ -59,6 +59,7 @@ typedef struct Tape {
     TapeSpot *spots;    /* of the chains */
     Register *hidden;   /* memory of places that are no value of the body */
     TapeVector *vectors; /* the steps on arrays */
+    const bool *is_fixed; /* lent: by value, as in the core's phases */
     int32_t n_vectors;
     int64_t vector_cost; /* elements that they compute in a step */
     TapeHome *homes;    /* of values in memory: where they are while the tape runs */

@@ -311,6 +311,37 @@ static void choose_cell(const Frame *body, TapeVector *vector)
 
 /* ---- fitting ---- */
 
+/* The slot of an array that is in no lane and that the core computes, or NULL. Its arrays are no measure of where it is: a longer
+ * array may have moved the slot since. */
+static Buffer *const *find_slot(const Tape *tape, const Frame *body, int32_t value)
+{
+    const Value *row = &body->program->values[value];
+
+    return row->origin == ORIGIN_COMPUTED && row->storage >= 0 && !tape->is_fixed[value] ? &body->storage[row->storage] : NULL;
+}
+
+static char *find_memory(const Tape *tape, const Frame *body, int32_t value)
+{
+    Buffer *const *slot = find_slot(tape, body, value);
+
+    return slot != NULL ? (*slot)->data : body->arrays[value]->data;
+}
+
+/* Whether the slots are long enough for all arrays that are in them in turn. */
+static bool has_memory(const Tape *tape, const Frame *body, const TapeVector *vector)
+{
+    for (int operand = vector->first; operand < N_TAPE_OPERANDS; operand++) {
+        int32_t value = vector->values[operand];
+        const Array *array = body->arrays[value];
+        Buffer *const *slot = array == NULL || vector->is_lane[operand] ? NULL : find_slot(tape, body, value);
+
+        if (slot != NULL && (*slot == NULL || !buffer_is_exclusive(*slot) || (*slot)->n_bytes < (size_t)(array_size(array) * dtype_bytes(array->dtype)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether the operand's elements are one for each of the n, side by side, or one for all. */
 static bool fit_operand(const Frame *body, TapeVector *vector, int operand)
 {
@@ -380,7 +411,7 @@ bool tape_fit(Tape *tape, const LoopFrame *loop_frame)
 {
     tape->vector_cost = 0;
     for (int32_t i = 0; i < tape->n_vectors; i++) {
-        if (!fit_vector(loop_frame->body, &tape->vectors[i])) {
+        if (!has_memory(tape, loop_frame->body, &tape->vectors[i]) || !fit_vector(loop_frame->body, &tape->vectors[i])) {
             return false;
         }
         tape->vector_cost += find_cost(loop_frame->body, &tape->vectors[i]);
@@ -414,7 +445,7 @@ void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lan
             if (body->arrays[value] == NULL) {
                 continue; /* a number: in memory, as for other cells */
             }
-            vector->cell->at[operand] = vector->is_lane[operand] ? lanes[value].at : body->arrays[value]->data;
+            vector->cell->at[operand] = vector->is_lane[operand] ? lanes[value].at : find_memory(tape, body, value);
             vector->rows[operand] = vector->is_lane[operand] ? lanes[value].stride : 0;
         }
         if (vector->step->instr->opcode == I_DOT) {

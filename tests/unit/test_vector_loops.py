@@ -191,6 +191,15 @@ def an_array_in_a_nest(srng, n):
     return [], outputs, updates, []
 
 
+def arrays_of_growing_lengths(srng, n):
+    """Whose memory, used in turn, grows within the first step: what is written where it was before, sanitizers see."""
+    def step(*states):
+        return tuple(x * 0.5 + 1.0 / (1.0 + at.sum(at.exp(at.sin(x * 3.0)))) for x in states)
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.linspace(0.0, 1.0, d)) for d in (2, 9, 40, 5, 90, 120)])
+    return [], outputs, updates, []
+
+
 def linear_system(shape, arrange=np.ascontiguousarray, from_left=True, dtype="float64"):
     """A state times a matrix laid out by `arrange`, and a path of its products with one that is not square."""
     def build(srng, n):
@@ -239,7 +248,7 @@ def test_products_of_infinite_numbers_keep_their_signs_and_their_order():
     assert got[0] == got[1]
 
 
-TAPED = [metropolis, last_metropolis, metropolis_until, taps_of_arrays, last_taps_of_arrays, arrays_that_change_places, draws_as_states,
+TAPED = [arrays_of_growing_lengths, metropolis, last_metropolis, metropolis_until, taps_of_arrays, last_taps_of_arrays, arrays_that_change_places, draws_as_states,
          strided_sequences, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, an_array_in_a_nest]
 OTHERS = [counts, an_array_passed_on, one_value_for_two_states, sequences_with_gaps, a_row_for_all, long_arrays, sums_of_more_than_a_block, empty_arrays,
           rows_by_a_state, two_columns_of_one_value]
