@@ -382,6 +382,9 @@ def _evaluate(node: Any) -> list[Any]:
 
 def rewrite(fgraph: Any, mode: Any) -> dict[str, int]:
     """Run the mode's passes on the graph, then compile the bodies of the loops that are left; returns how often each pass changed something."""
+    if any(getattr(node.op, "takes_place", False) for node in fgraph.apply_nodes):
+        from pyscan.builders import inline_graphs  # here, since few programs have graphs as operations
+        inline_graphs(fgraph)
     changes = _core.rewrite(fgraph, list(mode.passes), _evaluate)
     for node in fgraph.apply_nodes:
         if getattr(node.op, "kind", None) == "scan":

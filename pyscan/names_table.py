@@ -19,7 +19,7 @@ MODULES: dict[str, str] = {
     "compile.function": "pyscan.function",
     "compile.function.pfunc": "pyscan.function pyscan.io pyscan.maker:rebuild_collect_shared",
     "compile.function.types": "pyscan.function pyscan.ops:update_placeholder pyscan.features pyscan.io pyscan.errors:UnusedInputError pyscan.graph:FunctionGraph",
-    "compile.builders": "pyscan.ops:update_placeholder",
+    "compile.builders": "pyscan.builders pyscan.ops:update_placeholder",
     "compile.io": "pyscan.io",
     "compile.mode": "pyscan.mode",
     "compile.ops": "pyscan.ops",
@@ -271,8 +271,8 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "scan.op": "profile_printer",
         "scan.utils": "ScanProfileStats",
     }),
-    ('an operation made of a graph', 'Call a Python function that builds the graph, or pyscan.scan with n_steps=1.', {
-        "compile.builders": "OpFromGraph config construct_nominal_fgraph infer_shape inline_ofg_expansion optdb",
+    ('an inner part of operations made of graphs', 'pyscan.builders.OpFromGraph makes an operation of a graph.', {
+        "compile.builders": "config construct_nominal_fgraph infer_shape inline_ofg_expansion optdb",
     }),
     ('drawings of graphs', 'pyscan.dprint prints a graph as a tree.', {
         "d3viz": "d3write",
