@@ -166,7 +166,8 @@ class _Collector:
     """Walks expressions for shared variables and takes up the default updates of those it meets."""
 
     def __init__(self, updates: dict[Any, Any], no_default_updates: Any, replacer: Replacer, inputs: set) -> None:
-        self.updates, self.shared, self.replacer, self.inputs = updates, [], replacer, inputs
+        self.updates, self.replacer, self.inputs = updates, replacer, inputs
+        self.shared: dict[Any, None] = {}  # in the order found
         self._blocked = no_default_updates
         self._seen: set = set()
 
@@ -176,8 +177,7 @@ class _Collector:
                 self._found(leaf)
 
     def _found(self, variable: Any) -> None:
-        if variable not in self.shared:
-            self.shared.append(variable)
+        self.shared.setdefault(variable)
         default = variable.default_update
         if default is None or variable in self.updates:
             return
@@ -188,12 +188,12 @@ class _Collector:
         """Visit every update, those found on the way as well."""
         done = 0
         while done < len(self.updates):
-            target, expression = list(self.updates.items())[done]
-            self.visit(expression)
-            if target not in self.shared:
-                self.shared.append(target)
-                self._seen.add(target)
-            done += 1
+            for target, expression in list(self.updates.items())[done:]:
+                done += 1
+                self.visit(expression)
+                if target not in self.shared:
+                    self.shared[target] = None
+                    self._seen.add(target)
 
 
 def collect(inputs: list[SymbolicInput], outputs: list[SymbolicOutput], updates: Any, givens: Any, no_default_updates: Any,

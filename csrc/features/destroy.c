@@ -93,11 +93,29 @@ static int check_aliasing_of(DestroyState *destroy, GraphState *state, PyObject 
     return root ? 0 : -1;
 }
 
+/* 1, 0 or -1: whether the node reads a root that it overwrites by another input as well. One look at each input. */
+static int reads_twice(DestroyState *destroy, PyObject *node, PyObject *pairs, PyObject *roots)
+{
+    PyObject *inputs = ((Apply *)node)->inputs, *where = PyDict_New();
+    int found = where ? 0 : -1;
+    for (Py_ssize_t k = 0; found == 0 && k < PyList_GET_SIZE(roots); k++)
+        found = PyDict_SetItem(where, PyList_GET_ITEM(roots, k), PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, k), 1));
+    for (Py_ssize_t i = 0; found == 0 && i < PyList_GET_SIZE(inputs); i++) {
+        PyObject *root = destroy_root(destroy, PyList_GET_ITEM(inputs, i)), *destroyed = root ? PyDict_GetItemWithError(where, root) : NULL;
+        if (destroyed) found = PyLong_AsSsize_t(destroyed) != i;
+        else if (PyErr_Occurred()) found = -1;
+    }
+    Py_XDECREF(where);
+    return found;
+}
+
 static int check_aliasing(DestroyState *destroy, GraphState *state, PyObject *node)
 {
     PyObject *record = PyDict_GetItemWithError(destroy->maps, node);
     if (!record) return PyErr_Occurred() ? -1 : 0;
     PyObject *pairs = PyTuple_GET_ITEM(record, 0);
+    int twice = reads_twice(destroy, node, pairs, PyTuple_GET_ITEM(record, 2));
+    if (twice <= 0) return twice;
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(pairs); k++)
         if (check_aliasing_of(destroy, state, node, PyLong_AsSsize_t(PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, k), 1))) < 0) return -1;
     return 0;
@@ -124,25 +142,30 @@ static int handler_on_change(PyObject *self, FunctionGraph *graph, PyObject *nod
     return destroy_note_change(destroy_state(graph), node, i, variable, new_variable);
 }
 
-/* The destroyers of one root. */
-static int check_aliasing_at(DestroyState *destroy, GraphState *state, PyObject *root)
+/* Adds the destroyers of the roots to the dict, each once. */
+static int add_destroyers(DestroyState *destroy, PyObject *roots, PyObject *nodes)
 {
-    PyObject *nodes = destroy_destroyers(destroy, root);
-    if (!nodes) return PyErr_Occurred() ? -1 : 0;
-    for (Py_ssize_t j = 0; j < PyList_GET_SIZE(nodes); j++)
-        if (check_aliasing(destroy, state, PyList_GET_ITEM(nodes, j)) < 0) return -1;
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(roots); k++) {
+        PyObject *found = destroy_destroyers(destroy, PyList_GET_ITEM(roots, k));
+        if (!found && PyErr_Occurred()) return -1;
+        for (Py_ssize_t j = 0; found && j < PyList_GET_SIZE(found); j++)
+            if (PyDict_SetItem(nodes, PyList_GET_ITEM(found, j), Py_True) < 0) return -1;
+    }
     return 0;
 }
 
 /* Checks the keys of `roots` that have a destroyer, and the destroyers among the keys of `nodes`. */
 static int check_rules(DestroyState *destroy, GraphState *state, PyObject *roots, PyObject *nodes)
 {
-    PyObject *root_list = PyDict_Keys(roots), *node_list = root_list ? PyDict_Keys(nodes) : NULL;
-    int status = node_list ? destroy_check_crowded(destroy, state) : -1;
+    PyObject *root_list = PyDict_Keys(roots), *asked = root_list ? PyDict_New() : NULL, *node_list = NULL;
+    int status = asked ? destroy_check_crowded(destroy, state) : -1;
     if (status == 0) status = check_destructible(destroy, state, root_list);
-    for (Py_ssize_t k = 0; status == 0 && k < PyList_GET_SIZE(root_list); k++) status = check_aliasing_at(destroy, state, PyList_GET_ITEM(root_list, k));
+    if (status == 0) status = add_destroyers(destroy, root_list, asked);
+    if (status == 0) status = PyDict_Update(asked, nodes);
+    if (status == 0 && !(node_list = PyDict_Keys(asked))) status = -1;
     for (Py_ssize_t k = 0; status == 0 && k < PyList_GET_SIZE(node_list); k++) status = check_aliasing(destroy, state, PyList_GET_ITEM(node_list, k));
     Py_XDECREF(node_list);
+    Py_XDECREF(asked);
     Py_XDECREF(root_list);
     return status;
 }

@@ -95,19 +95,12 @@ static int init_lists(LoopFrame *loop_frame)
     loop_frame->chosen = loop_frame->handed + n_carries;
     loop_frame->step_cost = find_cost(loop_frame->body);
     loop_frame->until = loop->until >= 0 ? &loop_frame->body->addr[loop->until] : NULL;
-    loop_frame->has_carries = loop_can_change_carries(loop);
     init_writers(loop_frame);
-    if (block_new(&loop_frame->blocks[0], loop_frame, true) < 0 || block_new(&loop_frame->blocks[1], loop_frame, false) < 0
-        || tiles_new(&loop_frame->tiles, loop_frame) < 0) {
+    if (loop_find_has_carries(loop_frame) < 0 || block_new(&loop_frame->blocks[0], loop_frame, true) < 0
+        || block_new(&loop_frame->blocks[1], loop_frame, false) < 0 || tiles_new(&loop_frame->tiles, loop_frame) < 0) {
         return -1;
     }
-    loop_find_links(loop_frame, loop_frame->body->each);
-    for (int i = 0; i < 2; i++) {
-        if (loop_frame->blocks[i]->core != NULL) {
-            loop_find_links(loop_frame, loop_frame->blocks[i]->core);
-        }
-    }
-    return 0;
+    return loop_find_links(loop_frame);
 }
 
 /* *result is owned by `around` even when it is not complete: frame_free frees it. */

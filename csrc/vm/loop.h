@@ -142,9 +142,9 @@ int loop_run_steps(LoopFrame *loop_frame, const Rows *rows, const Step *first, c
 /* loop_carry.c: the streams and objects before the first step and after the last. */
 int loop_take_carries(LoopFrame *loop_frame, Run *run);
 void loop_give_carries(LoopFrame *loop_frame, Run *run);
-/* Whether a step can end with another stream or object in a slot than it began with; else nothing is to be handed over. */
-bool loop_can_change_carries(const Loop *loop);
-/* Adds the links of these steps. */
-void loop_find_links(LoopFrame *loop_frame, Step *steps);
+/* Sets has_carries: a step can end with another stream or object in a slot than it began with. 0, or -1: no memory. */
+int loop_find_has_carries(LoopFrame *loop_frame);
+/* Adds the links of the body's steps and of those of the blocks' cores. 0, or -1: no memory. */
+int loop_find_links(LoopFrame *loop_frame);
 
 #endif

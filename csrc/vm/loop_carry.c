@@ -6,6 +6,8 @@
  * Relies on: loop.h, random. Relied on by: loop.c. */
 #include <stddef.h>
 
+#include "base/mem.h"
+#include "vm/block.h"
 #include "vm/loop.h"
 
 int frame_copy_stream(Stream *dst, const Stream *src, Run *run)
@@ -198,56 +200,72 @@ int loop_hand_over(LoopFrame *loop_frame, Run *run)
     return 0;
 }
 
-/* Whether the value is the stream `first` after draws in place, so that its pointer is the same in each step. */
-static bool is_drawn_from(const Program *body, int32_t value, int32_t first)
+/* Owned, by value: the value whose stream this one is after draws in place, so that its pointer is the same in each step; else
+ * the value itself. NULL: no memory. */
+static int32_t *origins_new(const Program *body)
 {
-    for (int32_t i = body->n_instrs - 1; i >= 0 && value != first; i--) {
-        const Instr *instr = &body->instrs[i];
-        bool keeps = instr->opcode == I_ALIAS || (instr->opcode == I_DRAW && (instr->flags & INSTR_INPLACE) != 0);
+    int32_t *origins = mem_calloc((size_t)body->n_values + 1, sizeof *origins);
 
-        if (instr->n_dst > 0 && instr_dst(body, instr)[0] == value) {
-            if (!keeps) {
-                return false;
-            }
-            value = instr_src(body, instr)[0];
+    for (int32_t i = 0; origins != NULL && i < body->n_values; i++) {
+        origins[i] = i;
+    }
+    for (int32_t i = 0; origins != NULL && i < body->n_instrs; i++) {
+        const Instr *instr = &body->instrs[i];
+
+        if (instr->opcode == I_ALIAS || (instr->opcode == I_DRAW && (instr->flags & INSTR_INPLACE) != 0)) {
+            origins[instr_dst(body, instr)[0]] = origins[instr_src(body, instr)[0]];
         }
     }
-    return value == first;
+    return origins;
 }
 
-bool loop_can_change_carries(const Loop *loop)
+int loop_find_has_carries(LoopFrame *loop_frame)
 {
-    for (int32_t i = 0; i < loop->n_carries; i++) {
+    const Loop *loop = loop_frame->loop;
+    int32_t *origins = origins_new(loop->body);
+
+    for (int32_t i = 0; origins != NULL && i < loop->n_carries; i++) {
         const LoopCarry *carry = &loop->carries[i];
         bool is_carried_stream = loop->body->values[carry->inner_in].value_class == VALUE_STREAM;
 
-        if (!is_carried_stream || !is_drawn_from(loop->body, carry->inner_out, carry->inner_in)) {
-            return true;
-        }
+        loop_frame->has_carries |= !is_carried_stream || origins[carry->inner_out] != carry->inner_in;
     }
-    return false;
+    mem_free(origins);
+    return origins != NULL ? 0 : -1;
 }
 
-/* The carried stream that a draw is on, or -1. */
-static int32_t find_carried(const Loop *loop, int32_t value)
-{
-    for (int32_t i = 0; i < loop->n_carries; i++) {
-        if (is_drawn_from(loop->body, value, loop->carries[i].inner_in)) {
-            return loop->carries[i].inner_in;
-        }
-    }
-    return -1;
-}
-
-void loop_find_links(LoopFrame *loop_frame, Step *steps)
+/* Adds the links of these steps; `is_carried` says of each value whether it is a carry. */
+static void add_links(LoopFrame *loop_frame, const int32_t *origins, const bool *is_carried, Step *steps)
 {
     for (Step *step = steps; step->code != STEP_END; step++) {
         const Instr *instr = step->instr;
         bool is_inplace = instr->opcode == I_DRAW && (instr->flags & INSTR_INPLACE) != 0;
-        int32_t carried = is_inplace ? find_carried(loop_frame->loop, step->src[0]) : -1;
 
-        if (carried >= 0) {
-            loop_frame->links[loop_frame->n_links++] = (Link){carried, step->dst[0], step};
+        if (is_inplace && is_carried[origins[step->src[0]]]) {
+            loop_frame->links[loop_frame->n_links++] = (Link){origins[step->src[0]], step->dst[0], step};
         }
     }
+}
+
+int loop_find_links(LoopFrame *loop_frame)
+{
+    const Loop *loop = loop_frame->loop;
+    int32_t *origins = origins_new(loop->body);
+    bool *is_carried = mem_calloc((size_t)loop->body->n_values + 1, sizeof *is_carried);
+    int result = origins != NULL && is_carried != NULL ? 0 : -1;
+
+    if (result == 0) {
+        for (int32_t i = 0; i < loop->n_carries; i++) {
+            is_carried[loop->carries[i].inner_in] = true;
+        }
+        add_links(loop_frame, origins, is_carried, loop_frame->body->each);
+        for (int i = 0; i < 2; i++) {
+            if (loop_frame->blocks[i]->core != NULL) {
+                add_links(loop_frame, origins, is_carried, loop_frame->blocks[i]->core);
+            }
+        }
+    }
+    mem_free(is_carried);
+    mem_free(origins);
+    return result;
 }
