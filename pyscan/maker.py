@@ -386,9 +386,12 @@ def rewrite(fgraph: Any, mode: Any) -> dict[str, int]:
         from pyscan.builders import inline_graphs  # here, since few programs have graphs as operations
         inline_graphs(fgraph)
     changes = _core.rewrite(fgraph, list(mode.passes), _evaluate)
-    for node in fgraph.apply_nodes:
-        if getattr(node.op, "kind", None) == "scan":
-            node.op = node.op.compiled(mode)
+    loops = [node for node in fgraph.toposort() if getattr(node.op, "kind", None) == "scan"]
+    met: dict = {}
+    for node in loops:
+        if len(loops) > 1:
+            node.op.compile_with(met)
+        node.op = node.op.compiled(mode)
     return changes
 
 

@@ -61,6 +61,7 @@ class _Step:
         self.first = first  # variables with lower numbers were made before the step was written
         self.draws: list[Draw] = []
         self._found: dict[Variable, set[Source]] = {}
+        self._listed: set = set()
         for node in io_toposort(list(given), [*roots, *slots.values()]):
             self._visit(node)
         self.moving = self._moving_slots()
@@ -77,13 +78,20 @@ class _Step:
             sources = self.sources(node.inputs[0])
             self._found[node.outputs[0]] = {(source, True) for source, _ in sources}
             if self._is_new(node):
-                self.draws.append(Draw(node, sources))
+                self._add(Draw(node, sources))
         elif isinstance(node.op, Scan):
             self._visit_loop(node)
         else:
             for position, output in enumerate(node.outputs):
                 if isinstance(output.type, RandomType):
                     self._found[output] = self._handed_on(node, position, output)
+
+    def _add(self, draw: Draw) -> None:
+        """Note a draw once: two copies of a loop, one for its path and one for its updates, have the same body."""
+        key = draw.node, frozenset(draw.sources), id(draw.loop)
+        if key not in self._listed:
+            self._listed.add(key)
+            self.draws.append(draw)
 
     def _is_new(self, node) -> bool:
         return _number_of(node.outputs[0]) >= self.first
@@ -103,7 +111,7 @@ class _Step:
         """An inner loop: its body is traced alone, and what the body is given stands for what the node is given."""
         op = node.op
         carried = list(zip(op.inner_shared(), op.inner_shared_outs()))
-        body = _Step(dict(carried), op.inner_outputs, op.inner_inputs, 0)
+        body = _traced_body(op)
         given = dict(zip(op.inner_shared(), op.outer_shared(node.inputs)))
         given.update(zip(op.inner_non_seqs(), op.outer_non_seqs(node.inputs)))
 
@@ -116,7 +124,8 @@ class _Step:
         if self._is_new(node):
             for draw in body.draws:
                 is_carried = any(source in body.slots for source, _ in draw.sources)
-                self.draws.append(Draw(draw.node, outside(draw.sources), op if is_carried else draw.loop))
+                sources, loop = outside(draw.sources), op if is_carried else draw.loop
+                self._add(Draw(draw.node, sources, loop))
 
     # Carried generators
 
@@ -136,6 +145,13 @@ class _Step:
         later one of the same slot, or they are made from such a slot, or anew by the step."""
         moving = {slot for slot, result in self.slots.items() if not self.sources(result) or (slot, True) in self.reached(self.sources(result))}
         return {slot for slot in self.slots if moving & {source for source, _ in self.reached({(slot, False)})}}
+
+
+def _traced_body(op: Scan) -> _Step:
+    """The step of a loop, traced alone: once, however many nodes and loops around them have it."""
+    if op.traced is None:
+        op.traced = _Step(dict(zip(op.inner_shared(), op.inner_shared_outs())), op.inner_outputs, op.inner_inputs, 0)
+    return op.traced
 
 
 # What the warning says

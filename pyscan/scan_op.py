@@ -276,6 +276,14 @@ def _structural_hash(graph) -> int:
     return hash(tuple(map(number, graph.outputs)))
 
 
+def _places(graph) -> tuple:
+    """Where each node of the graph was written and what its outputs are called: what an error in a step tells of it."""
+    return tuple(
+        (node.origin, *(output.name for output in node.outputs), node.op.places() if isinstance(node.op, Scan) else None)
+        for node in graph.toposort()
+    )
+
+
 # The Op
 
 
@@ -322,8 +330,9 @@ class Scan(Op):
         self.fgraph = nominal_graph(list(inputs), list(outputs))
         _refuse_destroyers(self.fgraph)
         self.compiled_fgraph = None
+        self.traced = None  # what scan_guard found of the step's generators
         self._compiled = {}
-        self._hash = None
+        self._hash = self._places = None
 
     # The inner graph
 
@@ -362,11 +371,21 @@ class Scan(Op):
 
     def clone(self):
         """A new Scan over a copy of the inner graph, not compiled yet."""
-        return self._with(fgraph=self.fgraph.clone(), compiled_fgraph=None, _compiled={})
+        return self._with(fgraph=self.fgraph.clone(), compiled_fgraph=None, traced=None, _compiled={}, _places=None)
 
     def with_destroy_map(self, destroy_map):
         """A new Scan that shares the inner graph and has this destroy map."""
         return self._with(destroy_map={out: list(inputs) for out, inputs in destroy_map.items()})
+
+    def compile_with(self, others):
+        """Let equal bodies, written at the same places, be compiled once: `others` is a dict of the loops met so far."""
+        self._compiled = others.setdefault((self, self.places()), self)._compiled
+
+    def places(self) -> int:
+        """Equal for steps whose errors name the same lines and names."""
+        if self._places is None:
+            self._places = hash(_places(self.fgraph))
+        return self._places
 
     def compiled(self, mode):
         """A new Scan that shares the inner graph and has a `compiled_fgraph`: a copy, rewritten by the passes of the mode (of the
@@ -581,7 +600,7 @@ class Scan(Op):
 
     def __getstate__(self):
         # Hashes differ between processes; compiled graphs are made again.
-        return {**self.__dict__, "_compiled": {}, "_hash": None}
+        return {**self.__dict__, "traced": None, "_compiled": {}, "_hash": None, "_places": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)

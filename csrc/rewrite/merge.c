@@ -12,7 +12,9 @@
  *
  * Never merged: nodes that overwrite an input (each overwrites its own); AllocEmpty (it stands for a buffer, not for a
  * value: its clients are going to write into it); DeepCopyOp (it is there to keep two things apart); loops that differ in anything, the
- * mode of their body included.
+ * mode of their body included. What is written into two buffers of equal lengths is one value, so that the two copies of an
+ * inner loop that a step holds (one for its path, one for its generators) become one; where two loops overwrite that value,
+ * scan_make_inplace makes it once more.
  *
  * Relies on: graph. Relied on by: the driver; scan_prune.c and scan_push_out.c, which run it on a body. */
 #include <stdint.h>
@@ -150,6 +152,18 @@ static int can_merge(Merge *merge, PyObject *node)
     return destroys < 0 ? -1 : !destroys;
 }
 
+/* Owned: what stands for an input in the key: itself; for a buffer that is written to, (length, ..., op). */
+static PyObject *key_item_new(Merge *merge, int kind, PyObject *node, Py_ssize_t i)
+{
+    PyObject *input = node_input(node, i);
+    int is_buffer = i == 0 && kind == OP_INC_SUBTENSOR ? rewrite_is_made_by(merge->state, input, OP_ALLOC_EMPTY) : 0;
+    if (is_buffer <= 0) return is_buffer < 0 ? NULL : Py_NewRef(input);
+    PyObject *maker = variable_owner(input), *key = PyList_GetSlice(as_apply(maker)->inputs, 0, node_n_inputs(maker)), *result = NULL;
+    if (key != NULL && PyList_Append(key, as_apply(maker)->op) == 0) result = PyList_AsTuple(key);
+    Py_XDECREF(key);
+    return result;
+}
+
 /* Owned: (op, input, ...); a loop adds the mode of its body, which its equality leaves out. */
 static PyObject *node_key_new(Merge *merge, PyObject *node)
 {
@@ -159,7 +173,14 @@ static PyObject *node_key_new(Merge *merge, PyObject *node)
     PyObject *key = PyTuple_New(1 + n + (kind == OP_SCAN));
     if (key == NULL) return NULL;
     PyTuple_SET_ITEM(key, 0, Py_NewRef(as_apply(node)->op));
-    for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(key, 1 + i, Py_NewRef(node_input(node, i)));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = key_item_new(merge, kind, node, i);
+        if (item == NULL) {
+            Py_DECREF(key);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(key, 1 + i, item);
+    }
     if (kind == OP_SCAN) {
         PyObject *mode = PyObject_GetAttrString(as_apply(node)->op, "mode");
         if (mode == NULL) {

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+import pyscan
 import pyscan.tensor as at
 from pyscan import _core
 from pyscan.graph import Apply, Constant, FunctionGraph, Op, Type
@@ -242,3 +243,31 @@ def test_a_veto_keeps_both_and_is_noted():
     assert run(graph, "merge") == {"merge": 0}
     assert len(graph.apply_nodes) == 2
     assert {(reason, error) for reason, _, error in graph.vetoes} == {("merge", "not today")}
+
+
+def test_a_nested_loop_with_draws_is_one_loop_whose_path_and_updates_are_read():
+    """A step holds two copies of it, each with a buffer of its own: it would run twice, and 2**depth times when nested deeper."""
+    srng, x, n = RandomStream(1), at.dscalar("x"), at.lscalar("n")
+
+    def step(y):
+        path, updates = pyscan.scan(lambda z: at.tanh(z) + srng.normal(), outputs_info=[y], n_steps=n)
+        return path[-1], updates
+
+    path, updates = pyscan.scan(step, outputs_info=[x], n_steps=3)
+    function = pyscan.function([x, n], path, updates=updates)
+    outer, = nodes_of(function.maker.fgraph, "scan")
+    assert len(nodes_of(outer.op.compiled_fgraph, "scan")) == 1
+    rng, value, want = np.random.default_rng(np.random.SeedSequence(1).spawn(1)[0]), 0.5, []
+    for _ in range(3):
+        for _ in range(2):
+            value = np.tanh(value) + rng.normal()
+        want.append(value)
+    np.testing.assert_allclose(function(0.5, 2), want, rtol=1e-14)
+
+
+def test_two_loops_from_equal_states_keep_buffers_of_their_own():
+    x = at.dscalar("x")
+    paths = [pyscan.scan(step, outputs_info=[x], n_steps=4)[0] for step in (lambda y: y + 1.0, lambda y: y * 2.0)]
+    function = pyscan.function([x], paths)
+    assert [path.tolist() for path in function(3.0)] == [[4.0, 5.0, 6.0, 7.0], [6.0, 12.0, 24.0, 48.0]]
+    assert all(node.op.destroy_map == {0: [1]} for node in nodes_of(function.maker.fgraph, "scan"))

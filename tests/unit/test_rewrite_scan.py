@@ -4,6 +4,7 @@ import pytest
 
 import pyscan
 import pyscan.tensor as at
+from pyscan import _core
 from pyscan.errors import PyscanWarning
 from pyscan.graph import Apply, Constant, Op
 from pyscan.scan import until
@@ -403,3 +404,34 @@ def test_the_same_loop_read_in_two_functions_is_not_changed_for_the_other():
     last, whole = pyscan.function([x0], a[-1]), pyscan.function([x0], a)
     assert last(1.0) == 16.0
     assert whole(1.0).tolist() == [2.0, 4.0, 8.0, 16.0]
+
+
+# The work of compiling
+
+
+@pytest.mark.parametrize("depth", (4, 8))
+def test_each_body_of_nested_loops_is_rewritten_once(depth, monkeypatch):
+    rewrites = []
+    monkeypatch.setattr(_core, "rewrite", lambda *arguments, rewrite=_core.rewrite: rewrites.append(1) or rewrite(*arguments))
+    srng, n = RandomStream(1), at.lscalar("n")
+
+    def level(k):
+        def step(x):
+            if k == 0:
+                return at.tanh(x) + srng.normal()
+            path, updates = pyscan.scan(level(k - 1), outputs_info=[x], n_steps=n)
+            return path[-1], updates
+        return step
+
+    path, updates = pyscan.scan(level(depth), outputs_info=[at.constant(0.5, dtype="float64")], n_steps=n)
+    pyscan.function([n], path[-1], updates=updates)
+    assert len(rewrites) == depth + 2
+
+
+def test_equal_bodies_of_neighbouring_loops_are_rewritten_once(monkeypatch):
+    rewrites = []
+    monkeypatch.setattr(_core, "rewrite", lambda *arguments, rewrite=_core.rewrite: rewrites.append(1) or rewrite(*arguments))
+    starts = [at.dscalar() for _ in range(20)]
+    function = pyscan.function(starts, [pyscan.scan(lambda y: at.tanh(y) * 2.0, outputs_info=[x], n_steps=5)[0][-1] for x in starts])
+    assert len(rewrites) == 2
+    assert function(*range(20))[3] == function(*[3] * 20)[0]
