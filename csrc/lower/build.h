@@ -119,6 +119,7 @@ int lower_alloc(Builder *builder, PyObject *node);
 int lower_alloc_empty(Builder *builder, PyObject *node);
 int lower_make_vector(Builder *builder, PyObject *node);
 int lower_join(Builder *builder, PyObject *node);
+int lower_split(Builder *builder, PyObject *node);
 int lower_arange(Builder *builder, PyObject *node);
 int lower_specify_shape(Builder *builder, PyObject *node);
 int lower_alias(Builder *builder, PyObject *node);

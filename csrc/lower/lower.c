@@ -44,6 +44,7 @@ static const LowerFunction functions[N_OPS] = {
     [OP_ALLOC_EMPTY] = lower_alloc_empty,
     [OP_MAKE_VECTOR] = lower_make_vector,
     [OP_JOIN] = lower_join,
+    [OP_SPLIT] = lower_split,
     [OP_ARANGE] = lower_arange,
     [OP_SPECIFY_SHAPE] = lower_specify_shape,
     [OP_UNBROADCAST] = lower_alias,

@@ -1,4 +1,4 @@
-/* Sorting, searching, repeating, diagonals, and products of stacks of matrices.
+/* Splitting, sorting, searching, repeating, diagonals, and products of stacks of matrices.
  *
  * Relies on: build. Relied on by: lower.c. */
 #include "lower/build.h"
@@ -16,6 +16,29 @@ int lower_sort(Builder *builder, PyObject *node)
     dst = src[1] < 0 ? -1 : build_result(builder, node_output(node, 0));
     if (dst < 0) return -1;
     return build_emit(builder, (Emit){.opcode = I_SORT, .fn = is_places ? SORT_PLACES : SORT_KEYS, .n_dst = 1, .dst = &dst, .n_src = 2, .src = src});
+}
+
+int lower_split(Builder *builder, PyObject *node)
+{
+    Numbers dst = {0};
+    int32_t src[3];
+    int result = -1;
+    Value value;
+
+    if (build_describe(builder, node_input(node, 0), &value) < 0) return -1;
+    if (value.value_class != VALUE_ARRAY) return 1;
+    src[0] = build_value(builder, node_input(node, 0));
+    src[1] = src[0] < 0 ? -1 : build_length(builder, node_input(node, 1));
+    src[2] = src[1] < 0 ? -1 : build_value_as(builder, node_input(node, 2), DTYPE_INT64);
+    if (src[2] < 0) return -1;
+    for (Py_ssize_t i = 0; i < node_n_outputs(node); i++) {
+        int32_t number = build_result(builder, node_output(node, i));
+        if (number < 0 || numbers_add(&dst, number) < 0) goto done;
+    }
+    result = build_emit(builder, (Emit){.opcode = I_SPLIT, .n_dst = dst.n, .dst = dst.items, .n_src = 3, .src = src});
+done:
+    numbers_clear(&dst);
+    return result;
 }
 
 int lower_searchsorted(Builder *builder, PyObject *node)

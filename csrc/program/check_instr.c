@@ -564,6 +564,19 @@ static int check_JOIN(const Check *check)
     return expect_same_dtypes(check);
 }
 
+static int check_SPLIT(const Check *check)
+{
+    if (src_value(check, 0)->ndim < 1 || !is_length(src_value(check, 1)) || !is_of(src_value(check, 2), DTYPE_INT64, 1)) {
+        return check_refuse(check, "an array is split along an int64 axis into int64 lengths");
+    }
+    for (int32_t i = 0; i < check->instr->n_dst; i++) {
+        if (!same_type(dst_value(check, i), src_value(check, 0))) {
+            return check_refuse(check, "the pieces must be like the source");
+        }
+    }
+    return 0;
+}
+
 static int check_ARANGE(const Check *check)
 {
     char kind = dtype_kind((DType)dst_value(check, 0)->dtype);

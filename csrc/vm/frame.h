@@ -201,6 +201,7 @@ int run_fill(Frame *frame, const Step *step, Run *run);
 int run_empty(Frame *frame, const Step *step, Run *run);
 int run_pack(Frame *frame, const Step *step, Run *run);
 int run_join(Frame *frame, const Step *step, Run *run);
+int run_split(Frame *frame, const Step *step, Run *run);
 int run_arange(Frame *frame, const Step *step, Run *run);
 int run_copy(Frame *frame, const Step *step, Run *run);
 int run_alias(Frame *frame, const Step *step, Run *run);

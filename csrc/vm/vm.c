@@ -97,6 +97,8 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_pack(frame, step, run);
     case I_JOIN:
         return run_join(frame, step, run);
+    case I_SPLIT:
+        return run_split(frame, step, run);
     case I_ARANGE:
         return run_arange(frame, step, run);
     case I_COPY:

@@ -140,6 +140,7 @@ from pyscan.tensor.math import (
     expit,
     expm1,
     floor,
+    floor_div,
     floor_divide,
     gamma,
     gammainc,

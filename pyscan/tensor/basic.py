@@ -602,8 +602,9 @@ view_op = ViewOp()
 
 
 class Split(Op):
-    """(tensor, axis, lengths) -> `len_splits` pieces along that axis. It calls back to NumPy."""
+    """(tensor, axis, lengths) -> `len_splits` pieces along that axis."""
 
+    kind = "split"
     __props__ = ("len_splits",)
 
     def __init__(self, len_splits):
