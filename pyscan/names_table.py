@@ -596,7 +596,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     ('an operation on tensors', 'pyscan.as_op makes an operation of a Python function.', {
         "tensor":
             "TensorLike bartlett batched_tensordot complex convolve default fill_diagonal_offset "
-            "floor_div hyp2f1_der load permute_row_elements transfer values_eq_approx_always_true",
+            "hyp2f1_der load permute_row_elements transfer values_eq_approx_always_true",
         "tensor.basic":
             "AllocDiag Choose Default ExtractDiag Eye MakeVectorPrinter Nonzero PermuteRowElements Tri _convert_to_complex128 "
             "_convert_to_complex64 _convert_to_float32 _convert_to_float64 _convert_to_int16 _convert_to_int32 "
@@ -626,7 +626,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "tensor.linalg": "cholesky det eig expm inv lstsq",
         "tensor.math":
             "Argmax Convolve Max Mean Min MulWithoutZeros NonZeroCAReduce NoneConst ProdWithoutZeros _conj _dot alloc "
-            "check_and_normalize_axes complex config convolve floor_div hyp2f1_der isinf_ isnan_ mod_check mul_without_zeros "
+            "check_and_normalize_axes complex config convolve hyp2f1_der isinf_ isnan_ mod_check mul_without_zeros "
             "pprint",
         "tensor.nlinalg": "Inv Lstsq TensorInv TensorSolve dvector extract_diag lscalar lstsq tensorinv tensorsolve",
         "tensor.shape": "_shape _specify_shape int32 shape_i_op",

@@ -138,7 +138,7 @@ static bool try_instr(const Garden *garden)
     SampleInstr instr;
     Status status;
 
-    if (opcode == I_LOOP || opcode == I_CALL || (opcode == I_EMPTY && !garden->may_be_empty)) {
+    if (opcode == I_LOOP || opcode == I_CALL || opcode == I_APPLY || (opcode == I_EMPTY && !garden->may_be_empty)) {
         return false;
     }
     if (one_in(garden->seed, 4)) {
