@@ -81,6 +81,37 @@ done:
     return node;
 }
 
+/* Owned: "f(x, y)", or NULL. */
+static PyObject *call_text(PyObject *self, PyObject *args)
+{
+    PyObject *texts = PyList_New(0), *comma = PyUnicode_FromString(", "), *joined = NULL, *text = NULL;
+    for (Py_ssize_t i = 0; texts && i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *one = PyObject_Str(PyTuple_GET_ITEM(args, i));
+        if (!one || PyList_Append(texts, one) < 0) Py_CLEAR(texts);
+        Py_XDECREF(one);
+    }
+    if (texts && comma && (joined = PyUnicode_Join(comma, texts))) text = PyUnicode_FromFormat("The inputs were refused by %S(%U).", self, joined);
+    Py_XDECREF(texts);
+    Py_XDECREF(comma);
+    Py_XDECREF(joined);
+    return text;
+}
+
+/* Adds to the exception that is set a note of what was asked for, unless it has one: the innermost Op's is nearest to the fault. */
+static void tell_inputs(PyObject *self, PyObject *args)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (error && PyErr_GivenExceptionMatches(error, PyExc_Exception) && !PyObject_HasAttrString(error, "__notes__")) {
+        PyObject *text = call_text(self, args), *none = text ? PyObject_CallMethod(error, "add_note", "O", text) : NULL;
+        Py_XDECREF(text);
+        Py_XDECREF(none);
+        PyErr_Clear(); /* the exception itself matters more */
+    }
+    PyErr_Restore(type, error, traceback);
+}
+
 /* Owned: what a call gives of the node's outputs. */
 static PyObject *op_results(GraphState *state, PyObject *self, PyObject *node, int return_list)
 {
@@ -117,7 +148,11 @@ static PyObject *op_call(PyObject *self, PyObject *args, PyObject *kwargs)
         int found = graph_find_item(others, "return_list", &flag);
         if (found < 0 || (found && ((return_list = PyObject_IsTrue(flag)) < 0 || PyDict_DelItemString(others, "return_list") < 0))) goto done;
     }
-    if (!(method = PyObject_GetAttrString(self, "make_node")) || !(node = PyObject_Call(method, args, others))) goto done;
+    if (!(method = PyObject_GetAttrString(self, "make_node"))) goto done;
+    if (!(node = PyObject_Call(method, args, others))) {
+        tell_inputs(self, args);
+        goto done;
+    }
     if (!is_apply(state, node)) {
         PyErr_Format(PyExc_TypeError, "make_node of %S must return an Apply, not %R", self, node);
         goto done;
