@@ -18,7 +18,7 @@ import numpy as np
 
 import pyscan.tensor as at  # its names are used inside functions only
 from pyscan._core import Apply, Op, Variable
-from pyscan.errors import NotScalarConstantError
+from pyscan.errors import NotScalarConstantError, about
 from pyscan.scalar import ScalarType, index_constant
 from pyscan.tensor.elemwise import dimshuffle
 from pyscan.tensor.type import TensorType, tensor_type
@@ -251,6 +251,11 @@ def getitem(x, index):
     >>> print(x[0, 1:].owner.op)
     Subtensor{int64, int64::}
     """
+    with about(lambda: f"It is the index {index!r} of {x}, which has {x.type.ndim} dimension(s)."):
+        return _getitem(x, index)
+
+
+def _getitem(x, index):
     if not isinstance(index, tuple):
         index = (index,)
     index = _expand_ellipsis(index, x.type.ndim)
