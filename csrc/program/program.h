@@ -75,7 +75,7 @@ typedef struct Instr {
 
 typedef struct Program Program;
 
-enum { PROGRAM_MAX_DEPTH = 64 }; /* programs within each other, the outermost counted */
+enum { PROGRAM_MAX_DEPTH = 256 }; /* programs within each other, the outermost counted */
 
 /* The parts of a loop. `outer` names values of the program around, `inner` values of the body. Every list is in the
  * order of the scan's inputs. A state's buffer has rows for its past (its `past` first rows are the initial state) and

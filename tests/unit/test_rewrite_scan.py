@@ -435,3 +435,20 @@ def test_equal_bodies_of_neighbouring_loops_are_rewritten_once(monkeypatch):
     function = pyscan.function(starts, [pyscan.scan(lambda y: at.tanh(y) * 2.0, outputs_info=[x], n_steps=5)[0][-1] for x in starts])
     assert len(rewrites) == 2
     assert function(*range(20))[3] == function(*[3] * 20)[0]
+
+
+def test_a_hundred_loops_within_each_other_run():
+    n = at.lscalar("n")
+
+    def level(k):
+        def step(x):
+            if k == 0:
+                return x + 1.0
+            path, _ = pyscan.scan(level(k - 1), outputs_info=[x], n_steps=n)
+            return path[-1] * 2.0
+        return step
+
+    x = at.dscalar("x")
+    path, _ = pyscan.scan(level(99), outputs_info=[x], n_steps=n)
+    function = pyscan.function([x, n], path)
+    assert function(0.0, 1).tolist() == [2.0 ** 99]
