@@ -343,7 +343,7 @@ def min_informative_str(obj: Any, indent_level: int = 0, _prev_obs: dict | None 
             lines.append(f"{' ' * level}<{tags[id(current)]}>")
             continue
         tag = tags[id(current)] = char_from_number(len(tags))
-        if hasattr(current, "__array__"):
+        if not isinstance(current, _core.Variable) and hasattr(current, "__array__"):
             text = "<ndarray>"
         elif getattr(current, "name", None) is not None:
             text = current.name
