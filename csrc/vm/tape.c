@@ -539,6 +539,31 @@ static void add_finish(Maker *maker, const Step *step, int32_t i_step)
     }
 }
 
+/* Whether an array that the core makes is read once in a step, and by nothing else. */
+static bool is_read_once(const Maker *maker, int32_t value)
+{
+    int n_reads = 0;
+
+    for (const Step *step = maker->core; step->code != STEP_END; step++) {
+        for (int32_t i = 0; i < step->instr->n_src; i++) {
+            n_reads += step->src[i] == value;
+        }
+    }
+    return n_reads == 1 && !maker->stores[value];
+}
+
+/* Whether the vector before ends in the cell in front of this one, which reads what it makes and alone does. */
+static bool takes_before(const Maker *maker, const TapeVector *vector)
+{
+    const TapeVector *before = vector - 1;
+    int32_t made;
+
+    if (vector == maker->tape->vectors || before->cell + 1 != vector->cell || !is_array(maker->body, made = before->values[TAPE_TO])) {
+        return false;
+    }
+    return is_read_once(maker, made) && (vector->values[TAPE_B] == made || (vector->first <= TAPE_A && vector->values[TAPE_A] == made));
+}
+
 /* A step on arrays: where they are is known in a call. */
 static void add_vector(Maker *maker, const Step *step, int32_t i_step)
 {
@@ -562,6 +587,7 @@ static void add_vector(Maker *maker, const Step *step, int32_t i_step)
             set_operand(maker, &cell->at[operand], value);
         }
     }
+    vector->takes_before = takes_before(maker, vector);
     if (!is_array(maker->body, made)) {
         vector->fold = reduce_fold(instr);
         maker->spots[made] = place_result(maker, made, i_step, false);

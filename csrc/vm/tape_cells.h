@@ -61,6 +61,7 @@ struct TapeVector {
     ProductRows product;             /* of a vector by a matrix that stays: but for where the vector and the result are */
     int64_t next_row;                /* of the matrix, from one element of the result to the next, and to the next factor */
     int64_t next_factor;
+    bool takes_before;               /* the cell before is a vector's too, whose result this step alone reads */
 };
 
 struct TapeRun {

@@ -205,6 +205,58 @@ static void choose_array_cell(TAPE_ARGUMENTS)
     TAPE_JUMP(cell + 1);
 }
 
+/* Sums of doubles in the documented order (math_fold), the sums of which stay in registers. */
+#define SUM_CELL(NAME, next, TERM)                                                          \
+    static void NAME##_cell(TAPE_ARGUMENTS)                                                 \
+    {                                                                                       \
+        const int64_t n = cell->vector->n;                                                  \
+        const double *x = DOUBLES(TAPE_B);                                                  \
+        double sum = TERM(x[0]);                                                            \
+        int64_t i = 1;                                                                      \
+        if (n >= 8) {                                                                       \
+            double s1 = TERM(x[1]), s2 = TERM(x[2]), s3 = TERM(x[3]), s4 = TERM(x[4]);      \
+            double s5 = TERM(x[5]), s6 = TERM(x[6]), s7 = TERM(x[7]);                       \
+            for (i = 8; i + 8 <= n; i += 8) {                                               \
+                sum += TERM(x[i]);                                                          \
+                s1 += TERM(x[i + 1]);                                                       \
+                s2 += TERM(x[i + 2]);                                                       \
+                s3 += TERM(x[i + 3]);                                                       \
+                s4 += TERM(x[i + 4]);                                                       \
+                s5 += TERM(x[i + 5]);                                                       \
+                s6 += TERM(x[i + 6]);                                                       \
+                s7 += TERM(x[i + 7]);                                                       \
+            }                                                                               \
+            sum = ((sum + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));                       \
+        }                                                                                   \
+        for (; i < n; i++) {                                                                \
+            sum += TERM(x[i]);                                                              \
+        }                                                                                   \
+        *(double *)(void *)cell[(next) - 1].at[TAPE_TO] = sum;                              \
+        TAPE_JUMP(cell + (next));                                                           \
+    }
+#define ITSELF(x) (x)
+#define SQUARED(x) ((x) * (x))
+SUM_CELL(sum_array, 1, ITSELF)
+
+/* Two cells as one, in the first's place: the array between them is not written. */
+SUM_CELL(sum_squares, 2, SQUARED)
+
+/* The place of an operand of the second cell. */
+#define SECOND(operand) ((double *)(void *)(cell[1].at[operand] + t * cell[1].vector->rows[operand]))
+#define PLUS_PRODUCT(NAME, NUMBER, ARRAY, OTHER)                                            \
+    static void NAME##_cell(TAPE_ARGUMENTS)                                                 \
+    {                                                                                       \
+        const int64_t n = cell->vector->n;                                                  \
+        const double number = *DOUBLES(NUMBER), *array = DOUBLES(ARRAY), *other = SECOND(OTHER); \
+        double *to = SECOND(TAPE_TO);                                                       \
+        FOR_EACH(i, n) { to[i] = other[i] + number * array[i]; }                            \
+        TAPE_JUMP(cell + 2);                                                                \
+    }
+PLUS_PRODUCT(plus_first_product, TAPE_A, TAPE_B, TAPE_B)
+PLUS_PRODUCT(plus_second_product, TAPE_A, TAPE_B, TAPE_A)
+PLUS_PRODUCT(plus_first_multiple, TAPE_B, TAPE_A, TAPE_B)
+PLUS_PRODUCT(plus_second_multiple, TAPE_B, TAPE_A, TAPE_A)
+
 static void fold_array_cell(TAPE_ARGUMENTS)
 {
     cell->vector->fold(cell->vector->n, ROW(TAPE_B), cell->at[TAPE_TO]);
@@ -291,7 +343,7 @@ static void choose_cell(const Frame *body, TapeVector *vector)
     TapeFunction function = NULL;
 
     if (instr->opcode == I_REDUCE) {
-        function = fold_array_cell;
+        function = instr->fn == REDUCE_ADD && instr->dtype == DTYPE_FLOAT64 ? sum_array_cell : fold_array_cell;
     } else if (instr->opcode == I_DOT) {
         function = vector->product.is_padded ? dot_packed_cell : dot_plain_cell;
     } else if (instr->opcode == I_MAP && instr->fn == SCALAR_SWITCH && dtype_bytes((DType)instr->dtype) == 8) {
@@ -307,6 +359,20 @@ static void choose_cell(const Frame *body, TapeVector *vector)
         function = square_array_cell;
     }
     vector->cell->function = function != NULL ? function : kernel_arrays_cell;
+}
+
+/* Makes one cell of two where there is one for both. */
+static void join_cells(TapeVector *first, const TapeVector *second)
+{
+    TapeFunction function = first->cell->function;
+    bool is_of_number = function == times_of_number_cell, is_second = second->values[TAPE_B] == first->values[TAPE_TO];
+
+    if (second->cell->function == sum_array_cell && function == square_array_cell) {
+        first->cell->function = sum_squares_cell;
+    } else if (second->cell->function == plus_arrays_cell && (is_of_number || function == times_number_cell)) {
+        first->cell->function = is_of_number ? (is_second ? plus_second_product_cell : plus_first_product_cell)
+                                             : (is_second ? plus_second_multiple_cell : plus_first_multiple_cell);
+    }
 }
 
 /* ---- fitting ---- */
@@ -452,5 +518,10 @@ void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lan
             place_product(body, vector);
         }
         choose_cell(body, vector);
+    }
+    for (int32_t i = 1; i < tape->n_vectors; i++) {
+        if (tape->vectors[i].takes_before) {
+            join_cells(&tape->vectors[i - 1], &tape->vectors[i]);
+        }
     }
 }

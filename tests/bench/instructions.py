@@ -31,12 +31,18 @@ P, mu = at.as_tensor_variable(np.full((3, 3), 1 / 3)), at.as_tensor_variable(np.
 def chain(z):
     z = stream.categorical(P[z])
     return z, mu[z] + stream.normal()
+def proposal(x, lp):
+    new = x + 0.5 * stream.normal(size=(10,))
+    value = -0.5 * at.sum(new**2)
+    is_better = at.log(stream.uniform()) < value - lp
+    return at.switch(is_better, new, x), at.switch(is_better, value, lp)
 workloads = {
     "draws": (lambda: stream.normal(), []),
     "ar1": (lambda x: 0.9 * x + stream.normal(0.0, 0.1), [x0]),
     "stochvol": (volatility, [x0, None]),
     "logistic": (lambda x: 3.7 * x * (1.0 - x), [x0]),
     "hmm": (chain, [np.int64(0), None]),
+    "metropolis": (proposal, [at.as_tensor_variable(np.zeros(10)), np.float64(0.0)]),
 }
 functions = []
 for name in sys.argv[3:]:
@@ -47,7 +53,7 @@ for f in functions:
     for length in sys.argv[1:3]:
         f(0.3, int(length))
 """
-WORKLOADS = ("draws", "ar1", "stochvol", "logistic", "hmm")
+WORKLOADS = ("draws", "ar1", "stochvol", "logistic", "hmm", "metropolis")
 
 
 def count(names: Iterable[str], short: int = SHORT, long: int = LONG) -> list[tuple[int, int]]:

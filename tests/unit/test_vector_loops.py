@@ -182,6 +182,19 @@ def two_columns_of_one_value(srng, n):
     return [], outputs, updates, []
 
 
+def sums_of_products(srng, n):
+    """Neighbours that are one cell, each way round, and some that must not be."""
+    c = at.dvector("c")
+
+    def step(x, y, c):
+        z = srng.normal(size=(5,))
+        half = z * 0.25
+        return x * 0.5 + z, y + c * 0.25, half + x, 0.5 * x + y, c - 2.0 * x, half * half, at.sum(x * x), at.sum(y**2), at.sum(half)
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.zeros(5)), at.as_tensor_variable(np.ones(5)), *[None] * 7], non_sequences=[c])
+    return [c], outputs, updates, [np.linspace(-1, 1, 5)]
+
+
 def an_array_in_a_nest(srng, n):
     def outer(x):
         inner, updates = pyscan.scan(lambda y: y * 0.5 + srng.normal(size=(4,)), outputs_info=[x], n_steps=20)
@@ -249,7 +262,8 @@ def test_products_of_infinite_numbers_keep_their_signs_and_their_order():
 
 
 TAPED = [arrays_of_growing_lengths, metropolis, last_metropolis, metropolis_until, taps_of_arrays, last_taps_of_arrays, arrays_that_change_places, draws_as_states,
-         strided_sequences, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, an_array_in_a_nest]
+         strided_sequences, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, sums_of_products,
+         an_array_in_a_nest]
 OTHERS = [counts, an_array_passed_on, one_value_for_two_states, sequences_with_gaps, a_row_for_all, long_arrays, sums_of_more_than_a_block, empty_arrays,
           rows_by_a_state, two_columns_of_one_value]
 
@@ -280,6 +294,17 @@ def test_one_function_takes_arrays_of_other_lengths_in_each_call():
         arguments = np.sin(np.arange(d)), np.cos(np.arange(e))
         want, got = (f(*arguments) for f in functions)
         assert all(a.tobytes() == b.tobytes() and a.shape == b.shape for a, b in zip(want, got, strict=True))
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 15, 16, 17, 40, 127, 128])
+def test_sums_on_a_tape_have_the_documented_order(d):
+    def build(srng, n):
+        x0 = at.dvector("x0")
+        (xs, sums, squares), updates = scanned(lambda x: (x * 0.999 + 0.1 * srng.normal(size=(d,)), at.sum(x), at.sum(x**2)), n, outputs_info=[x0, None, None])
+        return [x0], [xs, sums, squares], updates, [np.exp(np.arange(d) % 11.0)]
+    want, got = outcome(build, 0, 100), outcome(build, 256, 100)
+    assert_same(want, got)
+    assert got[2]["block_steps"] > 0
 
 
 def test_a_row_that_has_another_shape_than_the_state_is_refused_at_its_step():
