@@ -17,6 +17,7 @@ from pyscan import In, function, scan
 from pyscan.errors import MissingInputError, UnusedInputError
 from pyscan.scan_step import until
 
+FILE = f"file {__file__}, line"  # the user's line, as errors of a call tell it
 N_USES = int(os.environ.get("PYSCAN_FUZZ", "300"))
 
 
@@ -144,6 +145,36 @@ WHEN_BUILT = [
 ]  # fmt: skip
 
 
+# Of calls: the inputs, the output, the values; class, first words, texts. Where a step fails, the step is the second.
+WHEN_CALLED = [
+    (lambda v: [v.x, v.s], lambda v: v.x * v.s, ([1.0], 2.0, 3.0), TypeError, "Too many parameter passed", []),
+    (lambda v: [v.x, v.s], lambda v: v.x * v.s, ([1.0],), TypeError, "Missing required input", ["{s}"]),
+    (lambda v: [v.x, v.s], lambda v: v.x * v.s, (1.0, 2.0), TypeError, "Bad input argument to aesara function", ["index 0", "expected 1, got 0 with shape ()", __file__]),
+    (lambda v: [v.s, v.x], lambda v: v.x * v.s, (1.0, np.array([1j])), TypeError, "Bad input argument to aesara function", ["index 1", "complex128", __file__]),
+    (lambda v: [v.f], lambda v: v.f + 1, (np.array([0.1]),), TypeError, "Bad input argument to aesara function", ["index 0", "float32", "allow_input_downcast"]),
+    (lambda v: [v.s], lambda v: v.s + 1, ("a",), ValueError, "Bad input argument to aesara function", ["index 0", "'a'"]),
+    (lambda v: [v.three], lambda v: v.three + 1, ([1.0, 2.0],), TypeError, "Bad input argument to aesara function", ["index 0", "(3,)", "(2,)"]),
+    (lambda v: [v.m, v.x], lambda v: at.dot(v.m, v.x), (np.ones((2, 3)), np.ones(2)), ValueError, "shapes", ["(2,3)", "(2,)", "{m}", "{x}", FILE]),
+    (lambda v: [v.x, v.i], lambda v: v.x[v.i], ([1.0, 2.0], 7), IndexError, "index out of bounds: index 7 on an axis of length 2", ["{x}", FILE]),
+    (lambda v: [v.i], lambda v: 7 // v.i, (0,), ZeroDivisionError, "integer division by zero", ["{i}", FILE]),
+    (lambda v: [v.m], lambda v: at.nlinalg.matrix_inverse(v.m), (np.zeros((2, 2)),), np.linalg.LinAlgError, "Singular matrix", ["{m}", FILE]),
+    (lambda v: [v.m], lambda v: at.slinalg.cholesky(v.m), (-np.eye(2),), np.linalg.LinAlgError, "Matrix is not positive definite", ["{m}", FILE]),
+    (lambda v: [v.x, v.i], lambda v: v.x.reshape((v.i, 2)), (np.ones(5), 2), ValueError, r"cannot reshape array of size 5 into shape \(2,2\)", ["{x}", FILE]),
+    (lambda v: [v.x], lambda v: v.stream.normal(v.x, size=(2,)), (np.ones(3),), ValueError, "shape mismatch", ["(2,)", "(3,)", "{x}", FILE]),
+    (lambda v: [v.i], lambda v: v.stream.normal(size=(v.i,)), (-2,), ValueError, "negative dimensions are not allowed", [FILE]),
+    (lambda v: [v.x, v.i], lambda v: scan(lambda a, p: p * a, sequences=[v.x], outputs_info=[at.ones(())], n_steps=v.i)[0], ([1.0, 2.0], 7), ValueError,
+     r"Sequence 0 has shape \(2,\) but the Scan's required number of steps is 7", ["{i}", FILE]),
+    (lambda v: [v.x, v.i], lambda v: scan(lambda p: v.x * p, outputs_info=[v.x], n_steps=v.i)[0], ([1.0], -7), IndexError,
+     "Scan was asked to run for negative number of step -7", ["{i}", FILE]),
+    (lambda v: [v.x, v.m], lambda v: scan(lambda row, n: at.sum(row[:n] + v.x[:2]), sequences=[v.m, at.arange(2, 9)])[0], (np.ones(3), np.ones((2, 3))), ValueError,
+     r"Input dimension mismatch. One other input has shape\[0\] = [23], but input\[1\].shape\[0\] = [23]", ["at step 1", FILE]),
+    (lambda v: [v.x, v.i], lambda v: scan(lambda k: v.x[k + v.i], sequences=[at.arange(4)])[0], (np.ones(3), 2), IndexError,
+     "index out of bounds: index 3 on an axis of length 3", ["at step 1", FILE]),
+    (lambda v: [v.x], lambda v: scan(lambda p, n: at.concatenate([p, v.x[:n]]), sequences=None, outputs_info=[v.x], non_sequences=[1], n_steps=3)[0], (np.ones(2),), ValueError,
+     r"could not broadcast input array from shape \(3,\) into shape \(2,\)", ["at step 0", FILE]),
+]  # fmt: skip
+
+
 def message(error):
     return "\n".join([*map(str, error.args), str(error), *getattr(error, "__notes__", [])])
 
@@ -152,6 +183,10 @@ def check(v, use):
     wrong, kind, words, named = use
     with pytest.raises(kind) as caught:
         wrong(v)
+    check_message(v, caught, kind, words, named)
+
+
+def check_message(v, caught, kind, words, named):
     assert type(caught.value) is kind, f"{type(caught.value)}: {caught.value}"
     first = str(caught.value.args[0] if caught.value.args else caught.value)
     assert re.match(words, first, re.DOTALL), first
@@ -181,3 +216,17 @@ def test_each_wrong_use_is_refused_by_its_class_and_names_the_argument(number):
     for _ in range(max(1, N_USES // len(WHEN_BUILT))):
         v = Names(random)
         around(random, lambda v=v: check(v, WHEN_BUILT[number]))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+@pytest.mark.parametrize("number", range(len(WHEN_CALLED)))
+def test_each_wrong_call_is_refused_by_its_class_and_names_the_argument(number, mode):
+    inputs, output, values, kind, words, named = WHEN_CALLED[number]
+    random = np.random.default_rng(number)
+    for _ in range(max(1, N_USES // len(WHEN_CALLED) // 10)):
+        v = Names(random)
+        f = function(inputs(v), output(v), mode=mode)
+        with pytest.raises(kind) as caught:
+            f(*values)
+        check_message(v, caught, kind, words, named)
