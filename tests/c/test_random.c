@@ -361,7 +361,7 @@ static void parameters_are_refused_with_numpys_words(void)
     expect_text(DIST_CHISQUARE, 0, 0, true, STATUS_DOMAIN, "df <= 0");
     expect_text(DIST_INTEGERS, 5, 5, false, STATUS_DOMAIN, "low >= high");
     expect_text(DIST_INTEGERS, 0, 0, true, STATUS_DOMAIN, "high <= 0");
-    expect_text(DIST_GAMMA, 1, -1, false, STATUS_DOMAIN,
+    expect_text(DIST_GAMMA, 1, -1, false, STATUS_LAW,
                 "Domain error in arguments. The `scale` parameter must be positive for all distributions, and many distributions have "
                 "restrictions on shape parameters. Please see the `scipy.stats.gamma` documentation for details.");
     expect_text(DIST_GAMMA, 1, 0, false, STATUS_OK, "");
