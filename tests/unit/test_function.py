@@ -684,3 +684,17 @@ def test_cells_of_a_function_can_be_looked_at():
     gc.collect()
     with pytest.raises(ReferenceError):
         vm.storage_map
+
+
+def test_compiling_leaves_the_garbage_collector_as_it_was():
+    import gc
+    x = at.dscalar("x")
+    for was_enabled in (False, True):
+        (gc.enable if was_enabled else gc.disable)()
+        try:
+            pyscan.function([x], x + 1)
+            with pytest.raises(TypeError):
+                pyscan.function([x], "x")
+            assert gc.isenabled() == was_enabled
+        finally:
+            gc.enable()
