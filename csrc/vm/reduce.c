@@ -376,7 +376,7 @@ int run_reduce(Frame *frame, const Step *step, Run *run)
     if (reduction.walk.size == 0 && (instr->fn == REDUCE_MAX || instr->fn == REDUCE_MIN || instr->fn == REDUCE_ARGMAX)) {
         return refuse_empty(instr, source, axes, run);
     }
-    if (has_columns(&reduction, &kept)) {
+    if (reduction.walk.size > 0 && has_columns(&reduction, &kept)) {
         return reduce_columns(&reduction, &kept, data, dst, run);
     }
     store = math_cast(reduction.compute, dst->dtype);
