@@ -10,7 +10,6 @@ Prints a table in Markdown with the versions and the machine. Only ratios can be
 import ctypes
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 import pyscan  # noqa: E402
 from pyscan import _core, selfcheck  # noqa: E402
+from tests.compiler import COMPILER  # noqa: E402
 from tests.parity.drawing import make_draw  # noqa: E402
 
 ROWS = {row["name"]: row for row in _core.dists()}
@@ -58,11 +58,10 @@ def address(symbol):
 
 
 def build_timer(folder):
-    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc")
     flags = ["-std=gnu11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing"]
     sources = [*sorted(ROOT.glob("csrc/random/*.c")), *sorted(ROOT.glob("csrc/base/*.c")), ROOT / "csrc" / "math" / "level.c", ROOT / "tests" / "bench" / "random_timer.c"]
     library = pathlib.Path(folder) / "timer.so"
-    subprocess.run([compiler, *flags, "-I", ROOT / "csrc", *sources, "-o", library, "-lm"], check=True)
+    subprocess.run([*COMPILER, *flags, "-I", ROOT / "csrc", *sources, "-o", library, "-lm"], check=True)
     timer = ctypes.CDLL(str(library))
     timer.timer_race.argtypes = [ctypes.POINTER(Race), ctypes.c_int64, ctypes.c_int, ctypes.POINTER(ctypes.c_double)]
     timer.timer_start.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]

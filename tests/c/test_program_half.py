@@ -1,29 +1,30 @@
 """The program half as a plain C program: built without Python and run under the sanitizers that the compiler has."""
 import os
 import re
-import shutil
+import shlex
 import subprocess
 import sys
 
 import pytest
 
+from tests.compiler import COMPILER
+
 here = os.path.dirname(os.path.abspath(__file__))
-compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 pytestmark = pytest.mark.skipif(
-    sys.platform == "win32" or compiler is None, reason="needs a C compiler and a POSIX shell")
+    sys.platform == "win32" or not COMPILER, reason="needs a C compiler and a POSIX shell")
 
 
 def run(args, **environment):
     # A sanitizer that is preloaded for this process is not the one that the program was linked with.
     env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
-    env.update(environment, CC=compiler)
+    env.update(environment, CC=shlex.join(COMPILER))
     return subprocess.run(args, env=env, capture_output=True, text=True, timeout=300)
 
 
 def has_sanitizer(sanitize, folder):
     source, program = folder / "empty.c", folder / "empty"
     source.write_text("int main(void) { return 0; }\n")
-    built = run([compiler, f"-fsanitize={sanitize}", str(source), "-o", str(program)])
+    built = run([*COMPILER, f"-fsanitize={sanitize}", str(source), "-o", str(program)])
     return built.returncode == 0 and run([str(program)]).returncode == 0
 
 

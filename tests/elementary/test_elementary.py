@@ -7,7 +7,6 @@ are of 10,000,000).
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
@@ -15,9 +14,9 @@ import numpy as np
 import pytest
 
 from pyscan import _core
+from tests.compiler import COMPILER
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMPILER = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc")
 FUNCTIONS = re.findall(r"^ELEMENTARY\((\w+), (\w+),", (ROOT / "csrc" / "math" / "elementary.def").read_text(), re.M)
 NAMES = [name for _, name in FUNCTIONS]
 LIMIT = 0.75
@@ -30,17 +29,17 @@ def compute(name, x):
 @pytest.fixture(scope="module")
 def ulp_program(tmp_path_factory):
     """The path of ulp.c, built with optimisation, as the package is."""
-    if COMPILER is None or sys.platform == "win32":
+    if not COMPILER or sys.platform == "win32":
         pytest.skip("needs a C compiler")
     folder = tmp_path_factory.mktemp("ulp")
     sources = [*sorted((ROOT / "csrc" / "math").glob("elementary_*.c")), ROOT / "csrc" / "math" / "level.c", ROOT / "tests" / "elementary" / "ulp.c"]
     flags = ["-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-I", str(ROOT / "csrc")]
     empty = folder / "empty.c"
     empty.write_text("#include <quadmath.h>\nint main(void) { return expq(0) != 1; }\n")
-    if subprocess.run([COMPILER, str(empty), "-o", str(folder / "empty"), "-lquadmath"], capture_output=True).returncode != 0:
+    if subprocess.run([*COMPILER, str(empty), "-o", str(folder / "empty"), "-lquadmath"], capture_output=True).returncode != 0:
         pytest.skip("the compiler has no libquadmath")
     program = folder / "ulp"
-    built = subprocess.run([COMPILER, *flags, *map(str, sources), "-o", str(program), "-lquadmath", "-lm"], capture_output=True, text=True)
+    built = subprocess.run([*COMPILER, *flags, *map(str, sources), "-o", str(program), "-lquadmath", "-lm"], capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     return program
 

@@ -1,13 +1,13 @@
 """The benchmark of draws runs: it is C of its own over the draws' internals, which would otherwise stop to fit them unnoticed."""
 import os
-import shutil
 
 import numpy as np
 import pytest
 
 from tests.bench import bench_random
+from tests.compiler import COMPILER
 
-pytestmark = [pytest.mark.skipif(shutil.which("gcc") is None and shutil.which("cc") is None, reason="there is no C compiler"),
+pytestmark = [pytest.mark.skipif(not COMPILER, reason="there is no C compiler"),
               pytest.mark.skipif("PYSCAN_SANITIZED" in os.environ, reason="the library is built without sanitizers")]
 
 

@@ -7,7 +7,6 @@ views that run backwards, empty shapes, and words left in a generator's buffer b
 import ctypes
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -17,13 +16,13 @@ from numpy.random import _generator
 
 from pyscan import _core
 from pyscan.selfcheck import has_batches
+from tests.compiler import COMPILER
 
 CSRC = pathlib.Path(__file__).resolve().parents[2] / "csrc"
-COMPILER = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 BIT_GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64]
 N_CASES = int(os.environ.get("PYSCAN_DRAW_CASES", "150"))
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32" or COMPILER is None, reason="needs a C compiler")
+pytestmark = pytest.mark.skipif(sys.platform == "win32" or not COMPILER, reason="needs a C compiler")
 
 
 class Array(ctypes.Structure):
@@ -147,7 +146,7 @@ def room(tmp_path_factory):
     sources = [str(p) for folder in ("base", "random") for p in sorted((CSRC / folder).glob("*.c"))]
     sources.append(str(CSRC / "math" / "level.c"))
     env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
-    subprocess.run([COMPILER, "-std=c11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-I", str(CSRC), *sources, "-o", str(path), "-lm"],
+    subprocess.run([*COMPILER, "-std=c11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-I", str(CSRC), *sources, "-o", str(path), "-lm"],
                    check=True, env=env)
     return Room(path)
 
