@@ -13,7 +13,7 @@ from typing import Any, Iterator
 
 from pyscan.records import FrozenRecord
 
-__all__ = ["explain", "Explanation", "Finding", "show_versions"]
+__all__ = ["explain", "Explanation", "Finding", "Placed", "show_versions"]
 
 
 class Finding(FrozenRecord):
@@ -34,13 +34,30 @@ class Finding(FrozenRecord):
         return "\n".join(lines + [f"    refused: {text}" for text in self.refusals])
 
 
+class Placed(FrozenRecord):
+    """One operation of a loop's body: `what` it is, the `loop` it stands in, its `phase`, and `why` it has that one.
+
+    The phases are "once" (before the first step), "before" (for a block of steps, ahead of the recurrence), "core" (step by
+    step, the recurrence itself) and "after" (for a block of steps, behind it)."""
+
+    what: str
+    loop: str
+    phase: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.phase:<6} {self.what} in {self.loop}: {self.why}"
+
+
 class Explanation(FrozenRecord):
-    """What `explain` found. Its text lists the findings; `findings` has them as objects, `counters` what the last call did."""
+    """What `explain` found. Its text lists the findings; `findings` has them as objects, `phases` says when each operation of a
+    loop runs, `counters` what the last call did."""
 
     name: str
     passes: tuple[str, ...]
     findings: tuple[Finding, ...]
     counters: dict[str, int] = dict  # type: ignore[assignment]
+    phases: tuple[Placed, ...] = ()
 
     @property
     def refused(self) -> tuple[Finding, ...]:
@@ -50,6 +67,7 @@ class Explanation(FrozenRecord):
     def __str__(self) -> str:
         lines = [f"function {self.name}", f"passes: {', '.join(self.passes) or 'none'}"]
         lines += [str(finding) for finding in self.findings] or ["no random variable and no recurrent output"]
+        lines += [str(placed) for placed in self.phases]
         if self.counters:
             copies = self.counters.get("generator_copies", 0)
             lines.append(f"the last call copied {copies} generator{'s' if copies != 1 else ''}")
@@ -59,20 +77,23 @@ class Explanation(FrozenRecord):
 
 
 def explain(fn: Any) -> Explanation:
-    """Say for every random variable and recurrent output of a compiled function whether it is in place, and why not.
+    """Say for every random variable and recurrent output of a compiled function whether it is in place, and why not; and for each
+    operation in a loop whether it runs before, in or after the recurrence, and why. TypeError for what is no compiled function.
 
     >>> import pyscan, pyscan.tensor as at
     >>> stream = at.random.RandomStream(23)
     >>> path, updates = pyscan.scan(lambda: stream.normal(), n_steps=10)
     >>> print(pyscan.explain(pyscan.function([], path, updates=updates)).refused)
     ()
+    >>> print([placed.phase for placed in pyscan.explain(pyscan.function([], path, updates=updates)).phases])
+    ['before']
     """
     if not hasattr(fn, "maker"):
         raise TypeError(f"explain takes a compiled function, got {fn!r} of type {type(fn).__name__}")
     passes = fn.maker.mode.passes
     findings = tuple(_findings(fn.maker.fgraph, (), passes))
     counters = fn.counters
-    return Explanation(fn.name, passes, findings, dict(counters) if counters else {})
+    return Explanation(fn.name, passes, findings, dict(counters) if counters else {}, tuple(_placed(fn.vm.phases())))
 
 
 def _findings(fgraph: Any, where: tuple[str, ...], passes: tuple[str, ...]) -> Iterator[Finding]:
@@ -84,6 +105,45 @@ def _findings(fgraph: Any, where: tuple[str, ...], passes: tuple[str, ...]) -> I
             yield from _of_loop(fgraph, node, where, passes)
             if node.op.compiled_fgraph is not None:
                 yield from _findings(node.op.compiled_fgraph, (*where, _loop_name(node)), passes)
+
+
+def _placed(rows: list[tuple[Any, Any, str, int]]) -> Iterator[Placed]:
+    """An operation once, where its instructions run: in the core if one of them does."""
+    found: dict[tuple[int, int], tuple[Any, Any, str, int]] = {}
+    for loop, node, phase, state in rows:
+        before = found.get((id(loop), id(node)))
+        if before is None or before[2] != "core":
+            found[id(loop), id(node)] = loop, node, phase, state
+    bodies_that_call = {id(loop) for loop, node, _, _ in rows if getattr(node.op, "kind", None) is None}
+    for loop, node, phase, state in found.values():
+        yield Placed(_operation_name(node), _loop_name(loop), phase, _why(loop, node, phase, state, id(loop) in bodies_that_call))
+
+
+def _why(loop: Any, node: Any, phase: str, state: int, has_call: bool) -> str:
+    is_draw = getattr(node.op, "kind", None) == "random"
+    if phase == "once":
+        return "the same in every step"
+    if phase == "before":
+        return "drawn ahead: its generator advances by itself" if is_draw else "depends on no carried state"
+    if phase == "after":
+        return "no carried state depends on it"
+    if state >= 0:
+        return f"depends on the carried {_state_name(loop, state)}"
+    if has_call:
+        return "the body calls Python, so that nothing runs ahead"
+    return "its generator is also read by what runs step by step" if is_draw else "what it feeds, or its kind, runs step by step"
+
+
+def _state_name(loop: Any, state: int) -> str:
+    """A state as the findings count it."""
+    op = loop.op
+    outputs = [*op.outer_mitmot_outs(loop), *op.outer_mitsot_outs(loop), *op.outer_sitsot_outs(loop)]
+    return f"state output {list(loop.outputs).index(outputs[state])}" if state < len(outputs) else f"shared variable {state - len(outputs)}"
+
+
+def _operation_name(node: Any) -> str:
+    origin = getattr(node, "origin", None)
+    return str(node.op) + (f" ({origin[0]}:{origin[1]})" if origin else "")
 
 
 def _loop_name(node: Any) -> str:

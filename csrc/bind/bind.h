@@ -99,6 +99,8 @@ typedef struct Thunk {
 } Thunk;
 
 int thunk_module_exec(PyObject *module);
+/* Owned list of (loop's node, node, phase, state that it depends on or -1), a row for each instruction of each loop's body. */
+PyObject *phases_list(const Lowered *lowered);
 int function_module_exec(PyObject *module);
 /* Owned: the frame and what goes with it, at rest or new. */
 Call *call_take(Thunk *thunk);

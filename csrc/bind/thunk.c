@@ -559,6 +559,8 @@ static PyObject *thunk_listing(PyObject *self, PyObject *Py_UNUSED(none))
     return result;
 }
 
+static PyObject *thunk_phases(PyObject *self, PyObject *Py_UNUSED(none)) { return phases_list(&((Thunk *)self)->lowered); }
+
 static PyObject *thunk_counters(PyObject *self, void *closure)
 {
     const Thunk *thunk = (Thunk *)self;
@@ -576,6 +578,7 @@ static PyObject *thunk_fgraph(PyObject *self, void *closure)
 
 static PyMethodDef thunk_methods[] = {
     {"listing", thunk_listing, METH_NOARGS, "The program as text, one instruction a line."},
+    {"phases", thunk_phases, METH_NOARGS, "For each instruction of each loop's body: (the loop's node, its own node, \"once\", \"before\", \"core\" or \"after\", the number of a state that it depends on, or -1)."},
     {NULL, NULL, 0, NULL},
 };
 

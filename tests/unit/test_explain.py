@@ -94,3 +94,53 @@ def test_versions_tell_which_way_each_distribution_is_drawn():
 def test_versions_tell_what_cannot_be_drawn_without_scipy(run_python):
     done = run_python("-c", "import sys; sys.modules['scipy'] = sys.modules['scipy.special'] = None\nimport pyscan; pyscan.show_versions()")
     assert any(line.startswith("draws ") and line.endswith("not at all, as SciPy is not installed: invgamma") for line in done.stdout.splitlines()), done.stderr
+
+
+def test_each_operation_of_a_loop_has_its_phase_and_the_reason():
+    stream, x0 = at.random.RandomStream(5), at.dscalar("x0")
+
+    def step(x):
+        ahead, scaled = stream.normal(), stream.normal(x, 2.0)
+        return [0.9 * x + ahead, at.exp(x) * scaled]
+
+    paths, updates = pyscan.scan(step, outputs_info=[x0, None], n_steps=20)
+    told = pyscan.explain(pyscan.function([x0], paths, updates=updates))
+    found = [(placed.what.partition("{")[0] + placed.what.partition("{")[2].partition(",")[0], placed.phase, placed.why) for placed in told.phases]
+    state = "depends on the carried state output 0"
+    assert sorted(found) == sorted([
+        ("normal_rv0", "before", "drawn ahead: its generator advances by itself"), ("normal_rv0", "core", state),
+        ("Elemwisemul", "core", state), ("Elemwiseadd", "core", state),
+        ("Elemwiseexp", "after", "no carried state depends on it"), ("Elemwisemul", "after", "no carried state depends on it")])
+    assert all(str(placed) in str(told) and "test_explain.py" in placed.loop for placed in told.phases)
+
+
+def test_phases_tell_what_stays_the_same_what_is_ahead_and_which_state_it_needs():
+    xs, c, start = at.dvector("xs"), at.dvector("c"), at.dvector("start")
+
+    def step(x, before, now, c):
+        return before + now * at.log(x) + c.sum()
+
+    path, _ = pyscan.scan(step, sequences=xs, outputs_info={"initial": start, "taps": [-2, -1]}, non_sequences=c)
+    told = pyscan.explain(pyscan.function([xs, c, start], path, mode="FAST_COMPILE"))
+    by_name = {placed.what.partition("{")[2].partition(",")[0]: (placed.phase, placed.why) for placed in told.phases}
+    assert by_name["log"] == ("before", "depends on no carried state")
+    assert next(found for name, found in by_name.items() if "acc_dtype" in name) == ("once", "the same in every step")
+    assert by_name["mul"] == ("core", "depends on the carried state output 0")
+
+
+def test_what_nothing_can_run_ahead_of_says_so_and_inner_loops_are_listed_too():
+    class Same(pyscan.graph.Op):
+        def make_node(self, x):
+            return pyscan.graph.Apply(self, [x], [x.type()])
+
+        def perform(self, node, inputs, outputs):
+            outputs[0][0] = inputs[0].copy()
+
+    xs = at.dvector("xs")
+    path, _ = pyscan.scan(lambda x: Same()(at.sin(x)), sequences=xs)
+    told = pyscan.explain(pyscan.function([xs], path))
+    assert [(placed.phase, placed.why) for placed in told.phases if "sin" in placed.what] == [("core", "the body calls Python, so that nothing runs ahead")]
+    nested, _ = pyscan.scan(lambda x: pyscan.scan(lambda y, s: s + y * y, sequences=xs, outputs_info=[x], name="inner")[0][-1], sequences=xs, name="outer")
+    told = pyscan.explain(pyscan.function([xs], nested))
+    assert {placed.loop.split("'")[1] for placed in told.phases} == {"inner", "outer"}
+    assert pyscan.explain(pyscan.function([xs], xs * 2)).phases == ()
