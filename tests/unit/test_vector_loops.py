@@ -257,7 +257,8 @@ def test_products_of_infinite_numbers_keep_their_signs_and_their_order():
     for block_steps in (0, 256):
         outputs, _ = pyscan.scan(lambda x, A: at.clip(at.dot(A, x), -2.0, 2.0) * 1.0, outputs_info=[x0], non_sequences=[A], n_steps=40)
         with pyscan.config.change_flags(scan__block_steps=block_steps):
-            got.append(pyscan.function([A, x0], outputs)(square, np.linspace(-1.0, 1.0, 12)).tobytes())
+            path = pyscan.function([A, x0], outputs)(square, np.linspace(-1.0, 1.0, 12))
+            got.append(np.where(np.isnan(path), np.nan, path).tobytes())  # IEEE 754 leaves the sign of a NaN open
     assert got[0] == got[1]
 
 
