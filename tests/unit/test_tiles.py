@@ -233,8 +233,7 @@ def test_modes_agree(mode):
     same(power(), numbers(3000), mode=mode)
 
 
-@pytest.mark.skipif("PYSCAN_SANITIZED" in os.environ, reason="the signal was not seen in one run of a worker under sanitizers; not explained yet")
-def test_an_interrupt_leaves_states_as_they_were():
+def test_an_interrupt_leaves_states_as_they_were(ctrl_c):
     before = numbers(20_000)
     state = pyscan.shared(before)
     outputs, updates = scanned(lambda x: at.sin(x) + at.cos(x * 0.5), 100_000_000, outputs_info=[state])
