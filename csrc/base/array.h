@@ -59,6 +59,8 @@ typedef struct Array {
 } Array;
 
 int64_t array_size(const Array *array);
+/* Element i of an int64 vector. */
+static inline int64_t array_int64(const Array *vector, int64_t i) { return *(const int64_t *)(const void *)(vector->data + i * vector->strides[0]); }
 bool array_is_contiguous(const Array *array);
 bool array_same_shape(const Array *a, const Array *b);
 /* C-order strides for the array's shape and dtype. */

@@ -448,18 +448,6 @@ int run_dot(Frame *frame, const Step *step, Run *run)
     return is_for_host(&product, dst->dtype, run) ? multiply_by_host(dst, a, b, run) : multiply_own(&product, dst->dtype, run);
 }
 
-/* The number of the matrix at `index` of the leading axes, and where it is. */
-static char *matrix_at(const Array *stack, int n_lead, const int64_t *index)
-{
-    int skip = n_lead - (stack->ndim - 2);
-    char *data = stack->data;
-
-    for (int i = skip; i < n_lead; i++) {
-        data += stack->shape[i - skip] == 1 ? 0 : index[i] * stack->strides[i - skip];
-    }
-    return data;
-}
-
 static void show_matrix(const Array *stack, Array *matrix)
 {
     *matrix = *stack;
@@ -511,9 +499,9 @@ int run_matmul(Frame *frame, const Step *step, Run *run)
     }
     show_matrix(dst, &out);
     do {
-        left.data = matrix_at(a, n_lead, odometer.index);
-        right.data = matrix_at(b, n_lead, odometer.index);
-        out.data = matrix_at(dst, n_lead, odometer.index);
+        left.data = odometer_at(&odometer, a, a->ndim - 2);
+        right.data = odometer_at(&odometer, b, b->ndim - 2);
+        out.data = odometer_at(&odometer, dst, n_lead);
         if (dot_steps(&out, &left, 0, &right, 0, 1, run) < 0) {
             return -1;
         }

@@ -86,7 +86,7 @@ static int read_size(const Array *size, int ndim, int64_t *shape, Run *run)
         return status_fail_text(run->status, STATUS_DOMAIN, "the length of size differs from the rank of the draws");
     }
     for (int i = 0; i < ndim; i++) {
-        shape[i] = *(const int64_t *)(const void *)(size->data + i * size->strides[0]);
+        shape[i] = array_int64(size, i);
         if (shape[i] < 0) {
             return status_fail(run->status, STATUS_NEGATIVE_SIZE);
         }

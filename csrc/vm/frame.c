@@ -397,6 +397,13 @@ const Array *frame_operand(Frame *frame, int32_t value, Array *view)
     return view;
 }
 
+int frame_axis(const Frame *frame, int32_t value, int ndim, Run *run)
+{
+    int64_t given = frame_int64(frame, value), axis = given < 0 ? given + ndim : given;
+
+    return axis >= 0 && axis < ndim ? (int)axis : status_fail_numbers(run->status, STATUS_AXIS, given, ndim, 0, 0);
+}
+
 /* A slot that grows for the second time grows by half at least: lengths that creep up then allocate seldom. */
 Buffer *frame_slot(Frame *frame, int32_t slot, size_t n_bytes, Status *status)
 {

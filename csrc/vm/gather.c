@@ -88,18 +88,14 @@ static int join_arrays(Gather *gather, Run *run)
 static int check_indices(const Array *index, int64_t length, Run *run)
 {
     Odometer odometer = {.ndim = index->ndim, .shape = index->shape};
-    const char *data = index->data;
     int axis;
 
     if (array_size(index) == 0) {
         return 0;
     }
     do {
-        int64_t offset = 0, value;
-        for (int i = 0; i < index->ndim; i++) {
-            offset += odometer.index[i] * index->strides[i];
-        }
-        value = *(const int64_t *)(const void *)(data + offset);
+        int64_t value = *(const int64_t *)(const void *)odometer_at(&odometer, index, index->ndim);
+
         if (value >= length || value < -length) {
             return status_fail_numbers(run->status, STATUS_INDEX, value, length, 0, 0);
         }
@@ -292,10 +288,8 @@ static int visit_nonzero(const Array *source, int64_t *const *to, int64_t *count
 
     *count = 0;
     do {
-        char *row = source->data;
-        for (int i = 0; i < last; i++) {
-            row += odometer.index[i] * source->strides[i];
-        }
+        char *row = odometer_at(&odometer, source, last);
+
         for (int64_t begin = 0; begin < source->shape[last]; begin += TILE) {
             int64_t n = source->shape[last] - begin < TILE ? source->shape[last] - begin : TILE;
             char *args[2] = {row + begin * strides[0], (char *)tile};

@@ -252,8 +252,6 @@ int run_arange(Frame *frame, const Step *step, Run *run)
     return arange_whole(frame, step, run);
 }
 
-static int64_t piece_length(const Array *lengths, int64_t i) { return *(const int64_t *)(const void *)(lengths->data + i * lengths->strides[0]); }
-
 /* Refuses lengths that are not those of all pieces of an axis. */
 static int check_pieces(const Array *lengths, int32_t n_pieces, int64_t whole, Run *run)
 {
@@ -263,7 +261,7 @@ static int check_pieces(const Array *lengths, int32_t n_pieces, int64_t whole, R
         return status_fail_numbers(run->status, STATUS_SPLIT_COUNT, lengths->shape[0], n_pieces, 0, 0);
     }
     for (int32_t i = 0; i < n_pieces; i++) {
-        int64_t length = piece_length(lengths, i);
+        int64_t length = array_int64(lengths, i);
         if (length < 0) {
             return status_fail_text(run->status, STATUS_DOMAIN, "Split sizes cannot be negative");
         }
@@ -275,17 +273,17 @@ static int check_pieces(const Array *lengths, int32_t n_pieces, int64_t whole, R
 int run_split(Frame *frame, const Step *step, Run *run)
 {
     const Array *source = frame->arrays[step->src[0]], *lengths = frame->arrays[step->src[2]];
-    int64_t given = frame_int64(frame, step->src[1]), axis = given < 0 ? given + source->ndim : given;
+    int axis = frame_axis(frame, step->src[1], source->ndim, run);
     Array piece = *source;
 
-    if (axis < 0 || axis >= source->ndim) {
-        return status_fail_numbers(run->status, STATUS_AXIS, given, source->ndim, 0, 0);
+    if (axis < 0) {
+        return -1;
     }
     if (check_pieces(lengths, step->instr->n_dst, source->shape[axis], run) < 0) {
         return -1;
     }
     for (int32_t i = 0; i < step->instr->n_dst; i++) {
-        piece.shape[axis] = piece_length(lengths, i);
+        piece.shape[axis] = array_int64(lengths, i);
         if (frame_shape_array(frame, step->dst[i], piece.shape, run->status) < 0 || sweep_copy(frame->arrays[step->dst[i]], &piece, run) < 0) {
             return -1;
         }

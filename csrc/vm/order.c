@@ -55,14 +55,8 @@ static int sort_lines(const Array *source, const Array *dst, int axis, bool is_p
         cost += 2 * n;
     }
     do {
-        const char *from = source->data;
-        char *to = dst->data;
-
-        for (int i = 0; i < source->ndim; i++) {
-            from += odometer.index[i] * source->strides[i];
-            to += odometer.index[i] * dst->strides[i];
-        }
-        sort_line(lines, source, from, source->strides[axis], to, dst->strides[axis], n, is_places);
+        sort_line(lines, source, odometer_at(&odometer, source, source->ndim), source->strides[axis], odometer_at(&odometer, dst, dst->ndim), dst->strides[axis], n,
+                  is_places);
         if (run_spend(run, cost) < 0) {
             return -1;
         }
@@ -73,12 +67,12 @@ static int sort_lines(const Array *source, const Array *dst, int axis, bool is_p
 int run_sort(Frame *frame, const Step *step, Run *run)
 {
     const Array *source = frame->arrays[step->src[0]], *dst = frame->arrays[step->dst[0]];
-    int64_t given = frame_int64(frame, step->src[1]), axis = given < 0 ? given + source->ndim : given;
+    int axis = frame_axis(frame, step->src[1], source->ndim, run);
     Lines lines = {NULL, NULL, NULL, NULL};
     int result = -1;
 
-    if (axis < 0 || axis >= source->ndim) {
-        return status_fail_numbers(run->status, STATUS_AXIS, given, source->ndim, 0, 0);
+    if (axis < 0) {
+        return -1;
     }
     if (frame_shape_array(frame, step->dst[0], source->shape, run->status) < 0) {
         return -1;
@@ -87,7 +81,7 @@ int run_sort(Frame *frame, const Step *step, Run *run)
         return 0;
     }
     if (lines_open(&lines, source->shape[axis], dtype_bytes(source->dtype), run) == 0) {
-        result = sort_lines(source, dst, (int)axis, step->instr->fn == SORT_PLACES, &lines, run);
+        result = sort_lines(source, dst, axis, step->instr->fn == SORT_PLACES, &lines, run);
     }
     mem_free(lines.keys);
     mem_free(lines.places);
@@ -110,12 +104,7 @@ int run_search(Frame *frame, const Step *step, Run *run)
     }
     to = (int64_t *)(void *)dst->data;
     do {
-        const char *value = values->data;
-
-        for (int i = 0; i < values->ndim; i++) {
-            value += odometer.index[i] * values->strides[i];
-        }
-        *to++ = search(sorted->shape[0], sorted->data, sorted->strides[0], value, step->instr->fn == SEARCH_RIGHT);
+        *to++ = search(sorted->shape[0], sorted->data, sorted->strides[0], odometer_at(&odometer, values, values->ndim), step->instr->fn == SEARCH_RIGHT);
         if (run_spend(run, 40) < 0) {
             return -1;
         }
@@ -125,7 +114,7 @@ int run_search(Frame *frame, const Step *step, Run *run)
 
 static int64_t count_at(const Array *counts, int64_t i)
 {
-    return *(const int64_t *)(const void *)(counts->data + (counts->shape[0] == 1 ? 0 : i) * counts->strides[0]);
+    return array_int64(counts, counts->shape[0] == 1 ? 0 : i);
 }
 
 int run_expand(Frame *frame, const Step *step, Run *run)

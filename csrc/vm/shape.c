@@ -156,7 +156,7 @@ int run_reshape(Frame *frame, const Step *step, Run *run)
         return status_fail_text(run->status, STATUS_DOMAIN, "the length of the new shape differs from the rank of the result");
     }
     for (int i = 0; i < view.ndim; i++) {
-        view.shape[i] = *(const int64_t *)(const void *)(lengths->data + i * lengths->strides[0]);
+        view.shape[i] = array_int64(lengths, i);
     }
     if (complete_shape(size, view.ndim, view.shape, run) < 0) {
         return -1;

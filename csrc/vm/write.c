@@ -114,15 +114,13 @@ int run_set_slice(Frame *frame, const Step *step, Run *run)
 
 /* Rows by number: `rows` is a vector of int64 (of any rank where rows are read). */
 
-static int64_t index_at(const Array *rows, int64_t i) { return *(const int64_t *)(const void *)(rows->data + i * rows->strides[0]); }
-
 /* Refuses row numbers that array does not have, before anything is written. */
 static int check_rows(const Array *rows, const Array *array, Run *run)
 {
     int64_t length = array->shape[0];
 
     for (int64_t i = 0; i < rows->shape[0]; i++) {
-        int64_t index = index_at(rows, i);
+        int64_t index = array_int64(rows, i);
         if (index >= length || index < -length) {
             return status_fail_numbers(run->status, STATUS_INDEX, index, length, 0, 0);
         }
@@ -158,7 +156,7 @@ static int copy_rows(const Array *dst, const Array *source, const Array *rows, R
     array_set_contiguous_strides(&to);
 
     for (int64_t i = 0; i < rows->shape[0]; i++, to.data += row_bytes) {
-        int64_t index = index_at(rows, i);
+        int64_t index = array_int64(rows, i);
 
         from.data = source->data + (index < 0 ? index + source->shape[0] : index) * source->strides[0];
         if (is_plain) {
@@ -243,7 +241,7 @@ static int broadcast_rows(const Array *value, const Array *rows, const Array *ds
 static int write_rows(const Array *dst, const Array *shown, const Array *rows, int32_t mode, Run *run)
 {
     for (int64_t i = 0; i < rows->shape[0]; i++) {
-        Array part = row_of(dst, index_at(rows, i)), value = row_of(shown, i);
+        Array part = row_of(dst, array_int64(rows, i)), value = row_of(shown, i);
 
         if (write_part(&part, &value, mode, run) < 0) {
             return -1;
