@@ -9,8 +9,6 @@
 
 #include "ops/ops.h"
 
-enum { MAX_OPERANDS = 5 };
-
 static const int type_numbers[N_LIBRARY_TYPES] = {NPY_FLOAT32, NPY_FLOAT64, NPY_COMPLEX64, NPY_COMPLEX128};
 
 /* The loop whose inputs are all of that type, and whose outputs are it or its real type. */
@@ -55,8 +53,8 @@ static PyObject *call_ufunc(PyObject *ufunc, PyObject *arguments)
 /* 1 if the loop gives the bits of the ufunc's own call, 0 if not. */
 static int try_loop(const NumpyLoop *loop, int library, PyObject *arguments, PyObject *results)
 {
-    Array operands[MAX_OPERANDS];
-    PyObject *own[MAX_OPERANDS] = {NULL}, *theirs = NULL;
+    Array operands[LIBRARY_MAX_OPERANDS];
+    PyObject *own[LIBRARY_MAX_OPERANDS] = {NULL}, *theirs = NULL;
     int n_in = (int)PyTuple_GET_SIZE(arguments), n = n_in + (int)PyTuple_GET_SIZE(results), result = -1;
 
     for (int k = 0; k < n_in; k++) convert_show(PyTuple_GET_ITEM(arguments, k), &operands[k]);
@@ -105,14 +103,14 @@ static PyObject *library_load(PyObject *module, PyObject *args)
     library = library_from_name(name);
     if (library < 0) return PyErr_Format(PyExc_ValueError, "there is no library function %s", name);
     if (strcmp(Py_TYPE(ufunc)->tp_name, "numpy.ufunc") != 0 || ((PyUFuncObject *)ufunc)->nin != library_n_in(library)
-        || PyTuple_GET_SIZE(arguments) != library_n_in(library) || ((PyUFuncObject *)ufunc)->nargs > MAX_OPERANDS)
+        || PyTuple_GET_SIZE(arguments) != library_n_in(library) || ((PyUFuncObject *)ufunc)->nargs > LIBRARY_MAX_OPERANDS)
         Py_RETURN_FALSE;
     for (int type = 0; is_there == 1 && type < N_LIBRARY_TYPES; type++) {
         int works = try_type(ufunc, library, type, arguments, &loops[type]);
         if (works < 0) return NULL;
         if (works == 0) loops[type].loop = NULL;
         if (works == 0 && type < 2) is_there = 0; /* the two real types are asked of every row */
-        if (type == 1 && library_operands(library)[0] == '\0') break;
+        if (type == 1 && library_is_elementwise(library)) break;
     }
     if (is_there) {
         memcpy(state->library[library], loops, sizeof(loops));

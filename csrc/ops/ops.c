@@ -238,6 +238,36 @@ int library_n_out(int library)
 
 const char *library_operands(int library) { return libraries[library].operands; }
 
+bool library_is_elementwise(int library) { return libraries[library].operands[0] == '\0'; }
+
+static bool is_end(char letter) { return letter == '\0' || letter == ',' || letter == '>'; }
+
+/* The text of operand k, its '*' too. */
+static const char *find_operand(int library, int k)
+{
+    const char *text = libraries[library].operands;
+
+    for (; k > 0 && *text != '\0'; text++) {
+        k -= is_end(*text);
+    }
+    return text;
+}
+
+bool library_is_real(int library, int k) { return find_operand(library, k)[0] == '*'; }
+
+const char *library_axes(int library, int k) { return find_operand(library, k) + library_is_real(library, k); }
+
+int library_ndim(int library, int k)
+{
+    const char *axes = library_axes(library, k);
+    int ndim = 0;
+
+    while (!is_end(axes[ndim])) {
+        ndim++;
+    }
+    return ndim;
+}
+
 const char *library_failure(int library) { return libraries[library].failure; }
 
 const char *library_doc(int library) { return libraries[library].doc; }

@@ -52,7 +52,7 @@ typedef enum Library {
 #undef LIBRARY
     N_LIBRARY
 } Library;
-enum { N_LIBRARY_TYPES = 4 };
+enum { N_LIBRARY_TYPES = 4, LIBRARY_MAX_OPERANDS = 5 };
 int library_type(DType dtype); /* 0 to 3: float32, float64, complex64, complex128; else -1 */
 const char *library_name(int library);
 int library_from_name(const char *name); /* -1 when there is none */
@@ -61,6 +61,12 @@ const char *library_ufunc(int library);
 int library_n_in(int library);
 int library_n_out(int library);
 const char *library_operands(int library);
+bool library_is_elementwise(int library);
+/* Of operand k, inputs before outputs: its axes, a letter for each, which end before a ',', a '>' or the text's end; their number;
+ * and whether it has the real type. */
+const char *library_axes(int library, int k);
+int library_ndim(int library, int k);
+bool library_is_real(int library, int k);
 const char *library_failure(int library);
 const char *library_doc(int library);
 

@@ -393,21 +393,6 @@ static int check_SCATTER(const Check *check)
     return expect_write(check, ndim);
 }
 
-/* The rank that the row gives to operand k. */
-static int library_ndim(int library, int k)
-{
-    const char *text = library_operands(library);
-    int ndim = 0;
-
-    for (; k > 0; text++) {
-        k -= *text == ',' || *text == '>';
-    }
-    for (; *text != '\0' && *text != ',' && *text != '>'; text++) {
-        ndim += *text != '*';
-    }
-    return ndim;
-}
-
 static int check_APPLY(const Check *check)
 {
     const Instr *instr = check->instr;
@@ -420,22 +405,14 @@ static int check_APPLY(const Check *check)
     for (int32_t k = 0; k < instr->n_src; k++) {
         const Value *source = src_value(check, k);
         ndim = source->ndim > ndim ? source->ndim : ndim;
-        if (!is_of(source, (DType)instr->dtype, library_operands(fn)[0] == '\0' ? source->ndim : library_ndim(fn, k))) {
+        if (!is_of(source, (DType)instr->dtype, library_is_elementwise(fn) ? source->ndim : library_ndim(fn, k))) {
             return check_refuse(check, "a source has the wrong type");
         }
     }
     for (int32_t k = 0; k < instr->n_dst; k++) {
-        const char *text = library_operands(fn);
-        int n_before = instr->n_src + k;
-        for (const char *at = text; n_before > 0; at++) {
-            if (text[0] == '\0') {
-                break;
-            }
-            n_before -= *at == ',' || *at == '>';
-            text = at + 1;
-        }
-        if (!is_of(dst_value(check, k), *text == '*' ? dtype_real((DType)instr->dtype) : (DType)instr->dtype,
-                   library_operands(fn)[0] == '\0' ? ndim : library_ndim(fn, instr->n_src + k))) {
+        int operand = instr->n_src + k;
+        DType dtype = library_is_real(fn, operand) ? dtype_real((DType)instr->dtype) : (DType)instr->dtype;
+        if (!is_of(dst_value(check, k), dtype, library_is_elementwise(fn) ? ndim : library_ndim(fn, operand))) {
             return check_refuse(check, "a destination has the wrong type");
         }
     }

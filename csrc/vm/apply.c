@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "vm/frame.h"
+#include "vm/odometer.h"
 
-enum { MAX_OPERANDS = 5, MAX_LENGTHS = 8, PIECE = 512 };
+enum { MAX_LENGTHS = 8, PIECE = 512 };
 
 /* ---- operands of matrix functions ---- */
 
@@ -35,23 +36,14 @@ static int64_t *add_length(Lengths *lengths, char letter, int64_t length)
     return &lengths->lengths[lengths->n++];
 }
 
-/* Behind the operand that begins at `text`. */
-static const char *skip_operand(const char *text)
-{
-    while (*text != '\0' && *text != ',' && *text != '>') {
-        text++;
-    }
-    return *text == '\0' ? text : text + 1;
-}
-
 /* The lengths of an input; a length that was met before must be the same. */
-static int read_lengths(Lengths *lengths, const char *text, const Array *array, const Array *first, Run *run)
+static int read_lengths(Lengths *lengths, const char *axes, const Array *array, const Array *first, Run *run)
 {
     for (int i = 0; i < array->ndim; i++) {
-        int64_t *length = find_length(lengths, text[i]);
+        int64_t *length = find_length(lengths, axes[i]);
 
         if (length == NULL) {
-            length = add_length(lengths, text[i], array->shape[i]);
+            length = add_length(lengths, axes[i], array->shape[i]);
         }
         if (*length != array->shape[i]) {
             return array == first ? status_fail_shapes(run->status, STATUS_NOT_SQUARE, array->ndim, array->shape, 0, NULL)
@@ -61,15 +53,14 @@ static int read_lengths(Lengths *lengths, const char *text, const Array *array, 
     return 0;
 }
 
-static void find_shape(Lengths *lengths, const char *text, int ndim, int64_t *shape)
+static void find_shape(Lengths *lengths, const char *axes, int ndim, int64_t *shape)
 {
-    text += *text == '*';
     for (int i = 0; i < ndim; i++) {
-        int64_t *length = find_length(lengths, text[i]);
+        int64_t *length = find_length(lengths, axes[i]);
 
         if (length == NULL) { /* p, the only one that no input has */
             int64_t m = *find_length(lengths, 'm'), n = *find_length(lengths, 'n');
-            length = add_length(lengths, text[i], m < n ? m : n);
+            length = add_length(lengths, axes[i], m < n ? m : n);
         }
         shape[i] = *length;
     }
@@ -77,22 +68,20 @@ static void find_shape(Lengths *lengths, const char *text, int ndim, int64_t *sh
 
 void library_call(const NumpyLoop *loop, int library, const Array *operands, int n_operands)
 {
-    const char *text = library_operands(library);
-    intptr_t dimensions[1 + MAX_LENGTHS] = {1}, steps[MAX_OPERANDS + 2 * MAX_OPERANDS] = {0};
-    char *args[MAX_OPERANDS];
+    intptr_t dimensions[1 + MAX_LENGTHS] = {1}, steps[3 * LIBRARY_MAX_OPERANDS] = {0};
+    char *args[LIBRARY_MAX_OPERANDS];
     Lengths lengths = {.n = 0};
     int n_steps = n_operands;
 
     for (int k = 0; k < n_operands; k++) {
+        const char *axes = library_axes(library, k);
+
         args[k] = operands[k].data;
-        if (text[0] == '\0') {
+        if (library_is_elementwise(library)) {
             dimensions[0] = (intptr_t)operands[0].shape[0];
             steps[k] = (intptr_t)operands[k].strides[0];
+            continue;
         }
-    }
-    for (int k = 0; text[0] != '\0' && k < n_operands; k++) {
-        const char *axes = text + (*text == '*');
-
         for (int i = 0; i < operands[k].ndim; i++) {
             if (find_length(&lengths, axes[i]) == NULL) {
                 (void)add_length(&lengths, axes[i], operands[k].shape[i]);
@@ -100,7 +89,6 @@ void library_call(const NumpyLoop *loop, int library, const Array *operands, int
             }
             steps[n_steps++] = (intptr_t)operands[k].strides[i];
         }
-        text = k + 1 < n_operands ? skip_operand(text) : text;
     }
     loop->loop(args, dimensions, steps, loop->data);
 }
@@ -110,24 +98,25 @@ void library_call(const NumpyLoop *loop, int library, const Array *operands, int
 static int apply_to_matrices(Frame *frame, const Step *step, const NumpyLoop *loop, Run *run)
 {
     const Instr *instr = step->instr;
-    const char *text = library_operands(instr->fn);
     bool allows_failure = instr_aux(frame->program, instr)[0] != 0;
     int n_in = instr->n_src, n = n_in + instr->n_dst;
-    Array views[MAX_OPERANDS], operands[MAX_OPERANDS];
+    Array views[LIBRARY_MAX_OPERANDS], operands[LIBRARY_MAX_OPERANDS];
     Lengths lengths = {.n = 0};
     int64_t cost = 100;
 
-    for (int k = 0; k < n; k++, text = skip_operand(text)) {
+    for (int k = 0; k < n; k++) {
+        const char *axes = library_axes(instr->fn, k);
+
         if (k < n_in) {
             operands[k] = *frame_operand(frame, step->src[k], &views[k]);
-            if (read_lengths(&lengths, text, &operands[k], &operands[0], run) < 0) {
+            if (read_lengths(&lengths, axes, &operands[k], &operands[0], run) < 0) {
                 return -1;
             }
             cost += array_size(&operands[k]) * 4;
         } else {
             int64_t shape[ARRAY_MAX_NDIM];
             Array *dst;
-            find_shape(&lengths, text, frame->program->values[step->dst[k - n_in]].ndim, shape);
+            find_shape(&lengths, axes, frame->program->values[step->dst[k - n_in]].ndim, shape);
             dst = frame_result(frame, step->dst[k - n_in], shape, &views[k], run);
             if (dst == NULL) {
                 return -1;
@@ -148,47 +137,49 @@ static int apply_to_matrices(Frame *frame, const Step *step, const NumpyLoop *lo
 
 /* ---- elements ---- */
 
-/* One piece along the last axis. */
-static int apply_to_piece(const NumpyLoop *loop, int library, Array *operands, int n_operands, Run *run)
+/* The elements from `begin` on along the last axis; an array without axes has one. */
+static Array piece_of(const Odometer *odometer, const Array *whole, int64_t begin, int64_t n)
 {
-    library_call(loop, library, operands, n_operands);
-    return run_spend(run, 100 * operands[0].shape[0]);
+    int own = whole->ndim - 1;
+    Array piece = {.dtype = whole->dtype, .ndim = 1, .shape = {n}};
+
+    piece.strides[0] = own < 0 || whole->shape[own] == 1 ? 0 : whole->strides[own];
+    piece.data = odometer_at(odometer, whole, own) + begin * piece.strides[0];
+    return piece;
 }
 
 static int apply_to_elements(Frame *frame, const Step *step, const NumpyLoop *loop, Run *run)
 {
-    int n_in = step->instr->n_src, n = n_in + 1, last;
-    int64_t shape[ARRAY_MAX_NDIM], index[ARRAY_MAX_NDIM] = {0};
-    Array views[MAX_OPERANDS], operands[MAX_OPERANDS], *dst;
-    int ndim = frame->program->values[step->dst[0]].ndim;
+    int n_in = step->instr->n_src, ndim = frame->program->values[step->dst[0]].ndim, moved;
+    int64_t shape[ARRAY_MAX_NDIM], length;
+    Array views[LIBRARY_MAX_OPERANDS], pieces[LIBRARY_MAX_OPERANDS], *dst;
+    const Array *wholes[LIBRARY_MAX_OPERANDS];
+    Odometer odometer = {.ndim = ndim == 0 ? 0 : ndim - 1, .shape = shape};
 
     if (sweep_broadcast(frame, step, ndim, shape, run) < 0 || (dst = frame_result(frame, step->dst[0], shape, &views[n_in], run)) == NULL) {
         return -1;
     }
-    last = ndim - 1;
-    for (int64_t left = array_size(dst); left > 0; left -= ndim == 0 ? 1 : shape[last]) {
-        for (int64_t begin = 0; begin < (ndim == 0 ? 1 : shape[last]); begin += PIECE) {
-            int64_t rest = ndim == 0 ? 1 : shape[last] - begin, n_now = rest < PIECE ? rest : PIECE;
+    for (int k = 0; k < n_in; k++) {
+        wholes[k] = frame_operand(frame, step->src[k], &views[k]);
+    }
+    wholes[n_in] = dst;
+    length = ndim == 0 ? 1 : shape[ndim - 1];
+    if (array_size(dst) == 0) {
+        return 0;
+    }
+    do {
+        for (int64_t begin = 0; begin < length; begin += PIECE) {
+            int64_t n = length - begin < PIECE ? length - begin : PIECE;
 
-            for (int k = 0; k < n; k++) {
-                const Array *whole = k < n_in ? frame_operand(frame, step->src[k], &views[k]) : dst;
-                char *data = whole->data;
-                int skip = ndim - whole->ndim;
-                for (int i = skip; i < last; i++) {
-                    data += whole->shape[i - skip] == 1 ? 0 : index[i] * whole->strides[i - skip];
-                }
-                operands[k] = (Array){.dtype = whole->dtype, .ndim = 1, .shape = {n_now}};
-                operands[k].strides[0] = whole->ndim == 0 || whole->shape[whole->ndim - 1] == 1 ? 0 : whole->strides[whole->ndim - 1];
-                operands[k].data = data + begin * operands[k].strides[0];
+            for (int k = 0; k <= n_in; k++) {
+                pieces[k] = piece_of(&odometer, wholes[k], begin, n);
             }
-            if (apply_to_piece(loop, step->instr->fn, operands, n, run) < 0) {
+            library_call(loop, step->instr->fn, pieces, n_in + 1);
+            if (run_spend(run, 100 * n) < 0) {
                 return -1;
             }
         }
-        for (int i = last - 1; i >= 0 && ++index[i] == shape[i]; i--) {
-            index[i] = 0;
-        }
-    }
+    } while (odometer_next(&odometer, &moved));
     return 0;
 }
 
@@ -201,7 +192,7 @@ int run_apply(Frame *frame, const Step *step, Run *run)
     if (loop == NULL || loop->loop == NULL) {
         return status_fail_text(run->status, STATUS_BAD_PROGRAM, "the program needs a library's function that the host has not found");
     }
-    return library_operands(instr->fn)[0] == '\0' ? apply_to_elements(frame, step, loop, run) : apply_to_matrices(frame, step, loop, run);
+    return library_is_elementwise(instr->fn) ? apply_to_elements(frame, step, loop, run) : apply_to_matrices(frame, step, loop, run);
 }
 
 /* ---- triangles ---- */
