@@ -159,25 +159,32 @@ def _attach_destroy_handler(fgraph: FunctionGraph) -> None:
     fgraph.attach_feature(DestroyHandler())
 
 
-class SubstitutionNodeRewriter(NodeRewriter):
+class _OneOpNodeRewriter(NodeRewriter):
+    """What node rewriters share that look at the nodes of one Op. What they bring need not be looked at again."""
+
+    reentrant = False
+
+    def op_key(self) -> Op:
+        """The Op whose nodes are replaced or removed."""
+        raise NotImplementedError(f"{type(self).__name__} has no op_key()")
+
+    def tracks(self) -> list[Op]:
+        return [self.op_key()]
+
+
+class SubstitutionNodeRewriter(_OneOpNodeRewriter):
     """Puts one Op in the place of another, on the same inputs.
 
     With `transfer_tags` the new variables get the old ones' tags. An Op that gives another number of outputs is a ValueError
     where the rewriter is applied.
     """
 
-    reentrant = False  # new nodes of the second Op need not be looked at
-
     def __init__(self, op1: Op, op2: Op, transfer_tags: bool = True) -> None:
         self.op1, self.op2, self.transfer_tags = op1, op2, transfer_tags
         self.name = f"{op1} -> {op2}"
 
     def op_key(self) -> Op:
-        """The Op whose nodes are replaced."""
         return self.op1
-
-    def tracks(self) -> list[Op]:
-        return [self.op1]
 
     def transform(self, fgraph: FunctionGraph, node: Apply) -> Any:
         if node.op != self.op1:
@@ -188,27 +195,18 @@ class SubstitutionNodeRewriter(NodeRewriter):
                 new.tag.__dict__.update(vars(old.tag))
         return replacements
 
-    def __repr__(self) -> str:
-        return self.name or ""
 
-
-class RemovalNodeRewriter(NodeRewriter):
+class RemovalNodeRewriter(_OneOpNodeRewriter):
     """Takes nodes of an Op with one input and one output out: the input stands in the output's place.
 
     TypeError where the rewriter is applied to a node with another number of them.
     """
 
-    reentrant = False
-
     def __init__(self, op: Op) -> None:
         self.op, self.name = op, f"{op}(x) -> x"
 
     def op_key(self) -> Op:
-        """The Op whose nodes are removed."""
         return self.op
-
-    def tracks(self) -> list[Op]:
-        return [self.op]
 
     def transform(self, fgraph: FunctionGraph, node: Apply) -> Any:
         if node.op != self.op:
@@ -298,9 +296,6 @@ class PatternNodeRewriter(NodeRewriter):
         from pyscan.tensor import cast
         cast_new = cast(new, dtype)
         return cast_new if old.type.is_super(cast_new.type) else None
-
-    def __repr__(self) -> str:
-        return self.name or ""
 
 
 class SequentialNodeRewriter(NodeRewriter):

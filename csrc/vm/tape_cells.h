@@ -115,17 +115,18 @@ TapeFunction tape_finish(void);
 #endif
 
 /* For the files of cells: operands by place, and what a cell does with its result x. */
+#define AT(TYPE, operand) (*(TYPE *)(void *)cell->at[operand])
 #define READ_R0(operand) r0
 #define READ_R1(operand) r1
 #define READ_R2(operand) r2
 #define READ_R3(operand) r3
-#define READ_FIXED(operand) (*(const double *)(const void *)cell->at[operand])
+#define READ_FIXED(operand) AT(const double, operand)
 #define READ_COLUMN(operand) (((const double *)(const void *)cell->at[operand])[t])
 #define WRITE_R0 r0 = x
 #define WRITE_R1 r1 = x
 #define WRITE_R2 r2 = x
 #define WRITE_R3 r3 = x
-#define WRITE_FIXED *(double *)(void *)cell->at[TAPE_TO] = x
+#define WRITE_FIXED AT(double, TAPE_TO) = x
 #define STORE_NO (void)0
 #define STORE_YES ((double *)(void *)cell->store)[t] = x
 #define TAPE_ARGUMENTS const TapeCell *cell, int64_t t, int64_t end, TapeRun *tape, double r0, double r1, double r2, double r3

@@ -2,39 +2,24 @@
  *
  * Relies on: tape_cells.h, random. Relied on by: tape.c. */
 #include <stddef.h>
-#include <string.h>
 
 #include "random/draw.h"
 #include "vm/tape_cells.h"
-
-static inline double double_at(const char *at)
-{
-    double x;
-    memcpy(&x, at, sizeof x);
-    return x;
-}
-
-static inline int64_t int64_at(const char *at)
-{
-    int64_t x;
-    memcpy(&x, at, sizeof x);
-    return x;
-}
 
 /* ---- categories ---- */
 
 static void put_category(const TapeCell *cell, int64_t t, int64_t category)
 {
-    memcpy(cell->at[TAPE_TO], &category, sizeof category);
+    AT(int64_t, TAPE_TO) = category;
     if (cell->store != NULL) {
-        memcpy(cell->store + 8 * t, &category, sizeof category);
+        ((int64_t *)(void *)cell->store)[t] = category;
     }
 }
 
 /* By a vector that the core looks at, in whatever way. */
 static void category_cell(TAPE_ARGUMENTS)
 {
-    put_category(cell, t, draw_find_category(tape->frame->arrays[cell->step->src[1]], double_at(cell->at[TAPE_A] + 8 * t)));
+    put_category(cell, t, draw_find_category(tape->frame->arrays[cell->step->src[1]], READ_COLUMN(TAPE_A)));
     TAPE_JUMP(cell + 1);
 }
 
@@ -78,10 +63,10 @@ static inline int64_t count_sums(const double *sums, int64_t n, double u)
 #define ROW_CELL(NAME, n, search)                                                                                \
     static void NAME(TAPE_ARGUMENTS)                                                                             \
     {                                                                                                            \
-        const int64_t place = int64_at(cell->at[TAPE_B]);                                                        \
+        const int64_t place = AT(const int64_t, TAPE_B);                                                           \
                                                                                                                  \
         if ((uint64_t)place < (uint64_t)cell->look.length) {                                                     \
-            put_category(cell, t, search((const double *)(const void *)cell->look.data + place * (n), n, double_at(cell->at[TAPE_A] + 8 * t))); \
+            put_category(cell, t, search((const double *)(const void *)cell->look.data + place * (n), n, READ_COLUMN(TAPE_A))); \
             TAPE_JUMP(cell + 1);                                                                                 \
         }                                                                                                        \
         return long_category_cell(cell, t, end, tape, r0, r1, r2, r3);                                           \

@@ -8,8 +8,6 @@
 #include "vm/quick.h"
 #include "vm/tape_cells.h"
 
-#define AT(TYPE, operand) (*(TYPE *)(void *)cell->at[operand])
-
 /* ---- on elements ---- */
 
 /* An expression of a and b in the type IN, with a first operand `c` where it is a choice. Each is a cell that stores its
