@@ -115,7 +115,7 @@ def make_zero_ahead(make, n):
         state["state"]["key"][2 * n:2 * n + 2] = 0
         state["state"]["pos"] = 0
     elif make is np.random.Philox:
-        state["buffer"][n % 4], state["buffer_pos"] = 0, 0
+        state["buffer"][1 + n], state["buffer_pos"] = 0, 1  # NumPy has refused position 0 since 2.5
     elif make is np.random.SFC64:
         words = state["state"]["state"]
         words[0] = np.uint64(2**64 - (int(words[1]) + int(words[3])) % 2**64)
@@ -134,7 +134,7 @@ def make_zero_ahead(make, n):
 @pytest.mark.parametrize("name", [name for name in FAST if "integers" not in name])
 def test_a_word_of_zero_is_taken_or_refused_as_the_method_does(name, make):
     drawn, params = Drawn(name), all_params(name)[0]
-    for n in (0, 3, 250) if "PCG" in make.__name__ or make is np.random.MT19937 else (0, 3):
+    for n in (0, 3, 250) if "PCG" in make.__name__ or make is np.random.MT19937 else (0, 2):
         assert 0 in np.random.Generator(make_zero_ahead(make, n)).random(n + 1)
         for function in (drawn.filled, drawn.steps):
             for count in (5, 1000):
