@@ -30,6 +30,7 @@ BIT_GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.ra
 NUMPY = ctypes.CDLL(np.random._generator.__file__)
 N = 10_000
 N_CALL = 20_000  # in a call of a compiled function, which must fit into a slice of a busy machine's time
+N_ROUNDS, N_TURNS = 10, 20  # rounds of turns of each thing that is raced
 
 # What is raced besides the first regime of each distribution: (label, distribution, parameters).
 CASES = [
@@ -70,8 +71,8 @@ def build_timer(folder):
     return timer
 
 
-def race(timer, name, params, bit_generator, n_rounds):
-    """Nanoseconds a draw: ours, NumPy's; or None where that cannot be raced."""
+def race(timer, name, params, bit_generator):
+    """A function that measures nanoseconds a draw, (ours, NumPy's), in some turns; or None where that cannot be raced."""
     row = ROWS[name]
     shape, symbol = FILLS.get(name, (None, row["symbols"][0]))
     if set(row["kinds"]) - set("dl") or len(params) > 3 or address(row["symbols"][0]) is None or address(symbol) is None:
@@ -83,39 +84,48 @@ def race(timer, name, params, bit_generator, n_rounds):
     n_pointers = {"PCG64": 1, "PCG64DXSM": 1, "Philox": 2}.get(type(bit_generator).__name__, 0)
     task = Race(name.encode(), shape and shape.encode(), address(row["symbols"][0]), address(symbol), interface.bit_generator.value,
                 type(bit_generator).__basicsize__ - (interface.state_address - id(bit_generator)), n_pointers, doubles, integers)
-    least = (ctypes.c_double * 2)()
-    return tuple(least) if timer.timer_race(ctypes.byref(task), N, n_rounds, least) == 0 else None
+
+    def measure(keep=bit_generator):  # `task` holds addresses in it
+        least = (ctypes.c_double * 2)()
+        return tuple(least) if timer.timer_race(ctypes.byref(task), N, N_TURNS, least) == 0 else None
+    return measure if measure() is not None else None
 
 
-def time_step(name, params, generator):
-    """Nanoseconds a step of a scan that draws one number."""
+def time_calls(*calls):
+    """Nanoseconds a draw of calls that make N_CALL draws each: the least of some calls in turns."""
+    least = [float("inf")] * len(calls)
+    for _ in range(N_TURNS):
+        for i, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            least[i] = min(least[i], time.perf_counter() - start)
+    return tuple(seconds / N_CALL * 1e9 for seconds in least)
+
+
+def compile_steps(name, params, generator):
+    """A compiled scan that draws one number a step."""
     rng = pyscan.shared(generator, borrow=True)
 
     def step():
         draw, next_rng = make_draw(name, rng, None, params)
         return draw, {rng: next_rng}
     path, updates = pyscan.scan(step, n_steps=N_CALL)
-    function = pyscan.function([], path, updates=updates)
-    best = float("inf")
-    for _ in range(100):
-        start = time.perf_counter()
-        function()
-        best = min(best, time.perf_counter() - start)
-    return best / N_CALL * 1e9
+    return pyscan.function([], path, updates=updates)
 
 
 def race_state(name, params):
-    """Nanoseconds a draw of a compiled function and of the method of a RandomState, in turns; and of a step of a scan."""
+    """A function that measures nanoseconds a draw of a compiled function and of the method of a RandomState, in turns."""
     rng, twin = pyscan.shared(np.random.RandomState(1), borrow=True), np.random.RandomState(1)
     draw, next_rng = make_draw(name, rng, (N_CALL,), params)
     function, method = pyscan.function([], draw, updates={rng: next_rng}), _core.draw_method(name)
-    least = [float("inf"), float("inf")]
-    for _ in range(100):
-        for i, call in enumerate((function, lambda: method(np, twin, (N_CALL,), *params))):
-            start = time.perf_counter()
-            call()
-            least[i] = min(least[i], time.perf_counter() - start)
-    return least[0] / N_CALL * 1e9, least[1] / N_CALL * 1e9
+    return lambda: time_calls(function, lambda: method(np, twin, (N_CALL,), *params))
+
+
+def race_all(fills, steps):
+    """The least of the figures of `fills` and of the compiled scan `steps`, measured in turns: a machine whose speed changes
+    from one second to the next slows both, not one of a ratio's sides."""
+    ours, theirs, step = zip(*(fills() + time_calls(steps) for _ in range(N_ROUNDS)))
+    return (min(ours), min(theirs)), min(step)
 
 
 def print_row(label, generator, figures, bar, step):
@@ -134,12 +144,14 @@ def main(names):
             if names and name not in names:
                 continue
             for make in BIT_GENERATORS if ROWS[name]["owners"][0] else []:
-                figures = race(timer, name, params, make(1), 300)
-                if figures is not None:
+                fills = race(timer, name, params, make(1))
+                if fills is not None:
                     bar = BARS.get(name, OTHER_BAR) if make.__name__.startswith("PCG64") else OTHER_BAR
-                    print_row(label, make.__name__, figures, bar, time_step(name, params, np.random.Generator(make(1))))
+                    figures, step = race_all(fills, compile_steps(name, params, np.random.Generator(make(1))))
+                    print_row(label, make.__name__, figures, bar, step)
             if ROWS[name]["owners"][1] and ROWS[name]["legacy"]:
-                print_row(label, "RandomState", race_state(name, params), OTHER_BAR, time_step(name, params, np.random.RandomState(1)))
+                figures, step = race_all(race_state(name, params), compile_steps(name, params, np.random.RandomState(1)))
+                print_row(label, "RandomState", figures, OTHER_BAR, step)
 
 
 if __name__ == "__main__":
