@@ -1,4 +1,5 @@
-/* Functions of real numbers by the C library's of the same precision, and division with a remainder.
+/* Functions of real numbers by the C library's of the same precision, and division with a remainder. The gamma functions and erfc,
+ * whose single precision is some units off, are of double precision for both types.
  *
  * Relies on: kernels.h, libm. Relied on by: math.c. */
 #ifndef _DEFAULT_SOURCE
@@ -10,9 +11,9 @@
 
 /* lgamma writes a global in most C libraries; lgamma_r does not. */
 #ifdef _WIN32
-#define LGAMMA(suffix, x) lgamma##suffix(x)
+#define LGAMMA(x) lgamma(x)
 #else
-#define LGAMMA(suffix, x) lgamma##suffix##_r(x, &(int){0})
+#define LGAMMA(x) lgamma_r(x, &(int){0})
 #endif
 
 /* Division with Python's signs. What a remainder is to floor division follows NumPy: the quotient is the exact multiple
@@ -66,10 +67,10 @@
     CALL1(TRUNC, TYPE, T, T, trunc##S(a))                               \
     CALL1(ROUND, TYPE, T, T, rint##S(a))                                \
     CALL1(ROUND_AWAY, TYPE, T, T, round##S(a))                          \
-    CALL1(GAMMA, TYPE, T, T, tgamma##S(a))                              \
-    CALL1(GAMMALN, TYPE, T, T, LGAMMA(S, a))                            \
+    CALL1(GAMMA, TYPE, T, T, (T)tgamma(a))                              \
+    CALL1(GAMMALN, TYPE, T, T, (T)LGAMMA(a))                            \
     CALL1(ERF, TYPE, T, T, erf##S(a))                                   \
-    CALL1(ERFC, TYPE, T, T, erfc##S(a))                                 \
+    CALL1(ERFC, TYPE, T, T, (T)erfc(a))                                 \
     CALL1(ANGLE, TYPE, T, T, atan2##S(0, a))
 
 FOR_REAL(DEFINE_DIVISION)

@@ -6,13 +6,17 @@ inside a scan; all of these have the same bits, and none of them calls back to P
 """
 
 import dataclasses
-from typing import Callable
+from typing import Callable, Optional
 
 import numpy as np
 import pytest
 
 import pyscan
 import pyscan.tensor as at
+from pyscan.ops import deep_copy_op, view_op
+from pyscan.tensor.shape import shape_i, unbroadcast
+from pyscan.tensor.subtensor import advanced_subtensor1
+from tests.parity import elementary
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8")
 FLOATS = ("float32", "float64")
@@ -30,7 +34,7 @@ class Row:
     expect: Callable
     shapes: tuple
     dtypes: tuple
-    ulp: int = 0
+    ulp: Optional[int] = 0  # None: what elementary.py says of the function
     others: tuple = ()  # dtypes of the arguments after the first, where they are not the first's
     make: Callable = None
 
@@ -89,10 +93,13 @@ def same_bits(got, want):
         np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]))
 
 
-def close(got, want, ulp):
+def close(got, want, row):
+    ulp = row.ulp
     if ulp == 0:
         return same_bits(got, want)
     assert got.shape == want.shape and got.dtype == want.dtype
+    if ulp is None:
+        return elementary.assert_near(row.name, got, want)
     if got.size and got.dtype.kind in "fc":
         scale = np.finfo(got.dtype).eps * max(1.0, np.abs(want[np.isfinite(want)]).max(initial=0.0))
         np.testing.assert_allclose(got, want, rtol=0, atol=ulp * scale)
@@ -365,6 +372,23 @@ EXACT = [
     Row("slice", lambda x: x[1:, ::-2], lambda x: x[1:, ::-2], (((3, 5),), ((0, 2),)), EVERY),
     Row("set_slice", lambda x, y: at.set_subtensor(x[1:, ::2], y), lambda x, y: as_set(x, (slice(1, None), slice(None, None, 2)), y), (((3, 4), (2,)),), EVERY),
     Row("inc_slice", lambda x, y: at.inc_subtensor(x[::-1, 1], y), lambda x, y: as_added(x, (slice(None, None, -1), 1), y), (((3, 4), (3,)),), (*INTEGERS, *FLOATS)),
+    Row("second", at.second, lambda x, y: np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)), (((3, 4), (4,)), ((0,), ())), EVERY),
+    Row("identity", lambda x: x.copy(), np.copy, SOME, EVERY),
+    Row("angle", at.angle, np.angle, SOME, COMPLEX, ulp=1),
+    Row("round_half_away_from_zero", at.round_half_away_from_zero, lambda x: np.trunc(x + np.copysign(x.dtype.type(0.5), x)), SOME, FLOATS),
+    Row("take_rows", advanced_subtensor1, lambda x, i: x[i], (((4,), (3,)), ((4, 3), (0,)), ((4, 0), (2,))), EVERY, others=("int64",), make=rows_of),
+    Row("set_rows", lambda x, y, i: at.set_subtensor(advanced_subtensor1(x, i), y), lambda x, y, i: as_set(x, i, y), (((4,), (), (3,)), ((4, 3), (3,), (2,))), EVERY,
+        make=lambda rng, x, y, i: [x, y, rng.integers(-4, 4, i.shape)]),
+    Row("inc_rows", lambda x, y, i: at.inc_subtensor(advanced_subtensor1(x, i), y), lambda x, y, i: as_added(x, i, y), (((4,), (9,), (9,)), ((4, 3), (3,), (5,))),
+        (*INTEGERS, *FLOATS, *COMPLEX), make=lambda rng, x, y, i: [x, y, rng.integers(-4, 4, i.shape)]),
+    Row("shape", lambda x: at.shape(x), lambda x: np.array(x.shape), SOME, ("bool", "float32")),
+    Row("one_length", lambda x: shape_i(x, x.ndim - 1), lambda x: np.array(x.shape[-1]), SOME, ("bool", "float32")),
+    Row("empty", lambda x: at.set_subtensor(at.empty(x.shape, dtype=x.dtype)[:], x), np.copy, (*SOME, ((0, 2),)), EVERY),
+    Row("specify_shape", lambda x: at.specify_shape(x, (3, None)), np.copy, (((3, 4),), ((3, 0),)), EVERY),
+    Row("unbroadcast", lambda x: unbroadcast(at.shape_padleft(x), 0), lambda x: x[None], SOME, EVERY),
+    Row("checked", lambda x: at.Assert("negative")(x, at.ge(x.size, 0)), np.copy, SOME, EVERY),
+    Row("copied", deep_copy_op, np.copy, SOME, EVERY),
+    Row("viewed", view_op, np.copy, SOME, EVERY),
     Row("tile", lambda x: at.tile(x, (2, 3)), lambda x: np.tile(x, (2, 3)), (((3, 4),), ((2,),)), EVERY),
     Row("roll", lambda x: at.roll(x, 2, axis=0), lambda x: np.roll(x, 2, axis=0), SOME, EVERY),
 ]
@@ -374,21 +398,36 @@ SUMS = [
     Row("mean", at.mean, lambda x: np.asarray(np.mean(x.astype("float64")), dtype=x.dtype), (((7,),), ((1000,),), ((30, 40),)), FLOATS, ulp=16),
     Row("prod", lambda x: at.prod(x, axis=0), lambda x: np.prod(x, axis=0), (((3, 4),),), (*FLOATS, *COMPLEX), ulp=8),
 ]
-ROWS = [*INDEXING, *ALGEBRA, *SPECIAL, *ORDER, *PRODUCTS, *EXACT, *SUMS]
+
+
+def by_mpmath(name, shapes, dtypes, n_in):
+    def expect(*values):
+        result = values[0].dtype if values[0].dtype.kind in "fc" else CAST_FIRST.get(str(values[0].dtype), "float64")
+        return elementary.nearest(name, result, *values)
+
+    return Row(name, getattr(at, name), expect, tuple([(shape,) * n_in for shape in shapes]), dtypes, ulp=None,
+               make=lambda rng, *values: [elementary.arguments(name, v, rng) for v in values])
+
+
+# Elementary functions: at most a unit from the correctly rounded value. 40 numbers are as many steps of the loops below.
+ELEMENTARY = [by_mpmath(name, ((), (40,), (3, 4), (0, 2)), FLOATS, 2 if "y" in row[0] else 1) for name, row in elementary.FUNCTIONS.items()]
+ELEMENTARY += [by_mpmath(name, ((7,),), ("bool", "int8", "uint8", "int32"), 2 if "y" in row[0] else 1) for name, row in elementary.FUNCTIONS.items() if name != "pow"]
+ELEMENTARY += [by_mpmath(name, ((), (40,), (3, 4)), COMPLEX, 1) for name in elementary.COMPLEX_FUNCTIONS]
+ROWS = [*INDEXING, *ALGEBRA, *SPECIAL, *ORDER, *PRODUCTS, *EXACT, *SUMS, *ELEMENTARY]
 CASES = [pytest.param(row, shapes, dtype, id=f"{row.name}-{n}-{dtype}") for row in ROWS for n, shapes in enumerate(row.shapes) for dtype in row.dtypes]
 
 
 @pytest.mark.parametrize("row, shapes, dtype", CASES)
 def test_an_operation_gives_what_numpy_gives_in_every_layout_mode_and_place(row, shapes, dtype):
-    if row in SPECIAL:
-        pytest.importorskip("scipy")
+    if row in SPECIAL or row in ELEMENTARY:
+        pytest.importorskip("scipy" if row in SPECIAL else "mpmath")
     values = arguments_of(row, shapes, dtype)
     variables = [symbol(v) for v in values]
     want = [np.asarray(v) for v in as_list(row.expect(*values))]
     alone = pyscan.function(variables, as_list(row.build(*variables)))
     first = alone(*values)
     for g, w in zip(first, want, strict=True):
-        close(g, w, row.ulp)
+        close(g, w, row)
     assert alone.counters["python_calls"] == 0
     for name, layout in LAYOUTS.items():
         for got, expected in zip(alone(*[layout(v) if v.ndim else v for v in values]), first):
@@ -402,6 +441,22 @@ def test_an_operation_gives_what_numpy_gives_in_every_layout_mode_and_place(row,
         same_bits(got, expected)
         same_bits(also, expected)
     assert plain.counters["python_calls"] == looped.counters["python_calls"] == 0
+
+
+@pytest.mark.parametrize("row, dtype", [pytest.param(row, dtype, id=f"{row.name}-{dtype}") for row in ELEMENTARY if len(row.shapes) > 1 for dtype in row.dtypes])
+def test_an_elementary_function_gives_the_same_bits_in_a_block_and_in_the_recurrence_of_a_loop(row, dtype):
+    values = arguments_of(row, row.shapes[1], dtype)
+    variables = [symbol(v) for v in values]
+    whole = pyscan.function(variables, row.build(*variables))(*values)
+    blocks, _ = pyscan.scan(lambda *steps: row.build(*steps), sequences=variables)
+
+    def carried(*steps):
+        first, *rest, state = steps
+        return row.build(at.switch(at.neq(state, 12345), first, -first), *rest)
+
+    carry, _ = pyscan.scan(carried, sequences=variables, outputs_info=[at.zeros((), dtype=str(whole.dtype))])
+    for got in pyscan.function(variables, [blocks, carry])(*values):
+        same_bits(got, whole)
 
 
 REFUSED = [
@@ -465,6 +520,40 @@ def test_a_loop_that_does_not_give_what_the_ufunc_gives_is_not_used():
     assert not pyscan._core.library_load("inv", np.linalg._umath_linalg.cholesky_lo, (np.eye(2) * 4, np.eye(2)))
     assert not pyscan._core.library_load("inv", np.add, (np.eye(2),))
     assert not pyscan._core.library_load("inv", np.linalg.inv, (np.eye(2),))
+
+
+def operations_of(row):
+    """("op" | "scalar" | "library", name) of what the nodes of a row's graph are."""
+    values = arguments_of(row, row.shapes[0], row.dtypes[0])
+    todo, met = [out.owner for out in as_list(row.build(*[symbol(v) for v in values]))], set()
+    while todo:
+        node = todo.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        todo += [i.owner for i in node.inputs]
+        scalar = getattr(node.op, "scalar_op", None)
+        yield "op", node.op.kind
+        yield "scalar", getattr(scalar, "name", None)
+        yield "library", getattr(node.op, "library", getattr(scalar, "library", None))
+
+
+ELSEWHERE = {  # what other files compare, or what a row above reaches by lowering alone
+    ("op", "random"): "test_draws.py",
+    ("op", "scan"): "test_generated_scans.py",
+    ("library", "gamma"): "the row gammau multiplies by it",
+    ("library", "solve"): "the rows solve...: of matrices",
+    ("library", "solve1"): "the rows solve...: of vectors",
+}
+
+
+def test_every_operation_of_the_tables_of_the_core_has_a_row():
+    tables = {("op", row["kind"]) for row in pyscan._core.ops()} | {("scalar", row["name"]) for row in pyscan._core.scalars()}
+    tables |= {("library", row["name"]) for row in pyscan._core.library()}
+    met = {operation for row in ROWS for operation in operations_of(row)}
+    if np.__version__.startswith("1."):
+        met |= {("library", name) for name in ("svd_full", "svd_thin", "svd_values")}
+    assert tables - met == set(ELSEWHERE), "an operation without a row, or a row that makes its excuse needless"
 
 
 def classes_of(base):
