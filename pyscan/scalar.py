@@ -296,7 +296,9 @@ class ScalarOp:
 
     def _refusal(self, kind, dtypes):
         if self.classes == "biu":
-            wrong = next(d for d in dtypes if dtype_kinds[d] not in "biu")
+            wrong = next((d for d in dtypes if dtype_kinds[d] not in "biu"), None)
+            if wrong is None:
+                return f"no integer dtype holds both {' and '.join(dtypes)}; cast one of them"
             form = "bool" if self.nin == 1 else "be all bools"
             return f"input to a BitOp must have type (u)int8, (u)int16, (u)int32 or (u)int64 or {form} not {wrong}"
         if kind == "c":
