@@ -65,7 +65,9 @@ def function(inputs: Sequence[Any], outputs: Any = None, mode: Any = None, updat
     that do not fit. The signature and the meaning of the arguments are Aesara's.
     """
     if not isinstance(inputs, (list, tuple)):
-        raise Exception("Input variables of an Aesara function should be contained in a list, even when there is a single input.")
+        raise TypeError(
+            f"Input variables of an Aesara function should be contained in a list, even when there is a single input. `inputs` is {inputs!r}."
+        )
     if name is None:
         frame = sys._getframe(1)
         name = f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -83,12 +83,12 @@ class Mode:
         if linker is None:
             linker = config.linker
         if isinstance(linker, str) and linker not in LINKERS:
-            raise KeyError(linker)
+            raise KeyError(f"{linker}: there is no such linker; `linker` must be one of {', '.join(map(repr, LINKERS))}")
         if isinstance(optimizer, str) and optimizer == "default":
             optimizer = config.optimizer
         if not isinstance(optimizer, RewriteDatabaseQuery):
             if optimizer not in _OPTIMIZERS:
-                raise KeyError(optimizer)
+                raise KeyError(f"{optimizer}: there is no such optimizer; `optimizer` must be one of {', '.join(map(repr, _OPTIMIZERS))}")
             optimizer = RewriteDatabaseQuery(_OPTIMIZERS[optimizer])
         self.linker = linker
         self.provided_linker = linker
@@ -158,7 +158,7 @@ def get_default_mode() -> Mode:
 def get_mode(mode: Any) -> Mode:
     """The Mode that a `mode=` argument stands for: a name, a Mode, or None for the configured default.
 
-    `"JAX"` and `"NUMBA"` compile as FAST_RUN does, since modes never change results. Exception for an unknown name.
+    `"JAX"` and `"NUMBA"` compile as FAST_RUN does, since modes never change results. ValueError for an unknown name.
     """
     name = config.mode if mode is None else mode
     if not isinstance(name, str):
@@ -171,7 +171,7 @@ def get_mode(mode: Any) -> Mode:
         return predefined_modes[name]
     if name in _REFUSED:
         raise NotImplementedError(f"{_REFUSED[name]} is not part of pyscan; compile with mode=\"FAST_COMPILE\" to run the graph nearly as it was written")
-    raise Exception(f"No predefined mode exist for string: {name}")
+    raise ValueError(f"No predefined mode exist for string: {name}. `mode` must be one of {', '.join(map(repr, predefined_modes))}, a Mode or None.")
 
 
 def register_mode(name: str, mode: Mode) -> None:

@@ -290,7 +290,7 @@ def debugprint(graph_like: Any, depth: int = -1, print_type: bool = False, file:
     Raises TypeError for an object that is not part of a graph. The form is Aesara's.
     """
     if not isinstance(depth, int):
-        raise Exception("depth parameter must be an int")
+        raise TypeError(f"depth parameter must be an int, got {depth!r}")
     if ids is not None:
         warnings.warn("`ids` is deprecated; use `id_type` instead.", DeprecationWarning, stacklevel=2)
         id_type = ids

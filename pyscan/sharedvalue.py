@@ -90,7 +90,7 @@ class Container:
     @value.setter
     def value(self, value):
         if self.readonly:
-            raise Exception(f"Cannot set readonly storage: {self.name}")
+            raise TypeError(f"Cannot set readonly storage: {self.name}")
         if value is None:
             self.storage[0] = None
             return

@@ -115,6 +115,17 @@ static void append_origin(PyObject **text, PyObject *node)
         append(text, PyUnicode_FromFormat("\nMade in file %S, line %S", PyTuple_GET_ITEM(origin, 0), PyTuple_GET_ITEM(origin, 1)));
 }
 
+/* The user's variables that the node computes with (pyscan/blame.py). A message without them is better than none. */
+static void append_sources(PyObject **text, PyObject *node, PyObject *nodes)
+{
+    PyObject *module = PyImport_ImportModule("pyscan.blame"), *names = module == NULL ? NULL : PyObject_CallMethod(module, "computed_from", "OO", node, nodes);
+
+    if (names != NULL && PyUnicode_Check(names) && PyUnicode_GET_LENGTH(names) > 0) append(text, PyUnicode_FromFormat("\nIt computes with: %U", names));
+    Py_XDECREF(names);
+    Py_XDECREF(module);
+    PyErr_Clear();
+}
+
 static void append_types(PyObject **text, PyObject *node)
 {
     PyObject *inputs = ((Apply *)node)->inputs;
@@ -167,6 +178,7 @@ static PyObject *place_text(const Thunk *thunk, Call *call, const Status *status
     node = Py_NewRef(PyList_GET_ITEM(nodes, status->node));
     append(&text, PyUnicode_FromFormat("\nApply node that caused the error: %S", node));
     append_steps(&text, status);
+    append_sources(&text, node, nodes);
     append_names(&text, node);
     append_origin(&text, node);
     append_types(&text, node);

@@ -141,7 +141,7 @@ def round(a, mode=None):
         return round_half_to_even(a)
     if mode == "half_away_from_zero":
         return round_half_away_from_zero(a)
-    raise Exception(f"round mode {mode} is not implemented.")
+    raise ValueError(f"round mode {mode!r} is not implemented: to round {a}, `mode` must be 'half_to_even', 'half_away_from_zero' or None.")
 
 
 def iround(a, mode=None):

@@ -99,7 +99,7 @@ WHEN_BUILT = [
     (lambda v: function([v.x], v.x, givens={v.x: v.x + 1}), RuntimeError, "You are trying to replace variable", ["{x}", "`givens`"]),
     (lambda v: function([v.x], v.x, givens={"a": v.x}), TypeError, "`givens` keys must be Variables", []),
     (lambda v: function([v.s], v.x * v.s, givens={v.x: v.s}), TypeError, "Cannot convert Type", ["{s}"]),
-    (lambda v: function([v.x], v.x, mode="FOO"), Exception, "No predefined mode exist for string", ["FOO"]),
+    (lambda v: function([v.x], v.x, mode="FOO"), ValueError, "No predefined mode exist for string", ["FOO"]),
     (lambda v: function([In(v.x, mutable=True, borrow=False)], v.x), ValueError, "Symbolic input for variable", ["{x}", "mutable=True"]),
     # tensors
     (lambda v: bool(v.x > 1), TypeError, "Variables do not support boolean operations", ["at.switch"]),

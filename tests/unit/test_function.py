@@ -222,7 +222,7 @@ def test_givens_replace_variables_and_numbers_become_shared(x, y):
 
 
 @pytest.mark.parametrize("make, kind, text", [
-    (lambda x, y, s: pyscan.function(x, x), Exception,
+    (lambda x, y, s: pyscan.function(x, x), TypeError,
      "Input variables of an Aesara function should be contained in a list, even when there is a single input."),
     (lambda x, y, s: pyscan.function([x, y], x), UnusedInputError, "the provided input variable at index 1 is not part of the computational graph needed to compute the outputs: y.\nTo make this error into a warning, you can pass the parameter on_unused_input='warn' to aesara.function. To disable it completely, use on_unused_input='ignore'."),
     (lambda x, y, s: pyscan.function([x, y], x, on_unused_input="foo"), ValueError, "Invalid value for keyword on_unused_input of aesara.function: 'foo'.\nValid values are 'raise', 'warn', and 'ignore'."),
@@ -240,7 +240,7 @@ def test_givens_replace_variables_and_numbers_become_shared(x, y):
     (lambda x, y, s: pyscan.function([x], x, givens={3: x}), TypeError, "`givens` keys must be Variables"),
     (lambda x, y, s: pyscan.function([], s, givens={s: x}), TypeError, "Cannot convert Type TensorType(float64, (?,)) (of Variable x) into Type TensorType(float64, ())."),
     (lambda x, y, s: pyscan.function([y], s + y, givens=[(s, at.dscalar("a") + 1.0), (s, y)]), AssertionError, "When using 'givens' or 'replace' with several (old_v, new_v) replacement pairs"),
-    (lambda x, y, s: pyscan.function([x], x, mode="FOO"), Exception, "No predefined mode exist for string: FOO"),
+    (lambda x, y, s: pyscan.function([x], x, mode="FOO"), ValueError, "No predefined mode exist for string: FOO"),
     (lambda x, y, s: In(x, mutable=True, borrow=False), ValueError, "Symbolic input for variable x (name=None) has flags mutable=True, borrow=False. This combination is incompatible since mutable=True implies that the input variable may be both aliased (borrow=True) and overwritten."),
     (lambda x, y, s: In(x, name=3), TypeError, "name must be a string! (got: 3)"),
     (lambda x, y, s: In(x, update=y), TypeError, "Variable 'x' has type TensorType(float64, (?,)) but an update of type TensorType(float64, ()). The type of the update should be compatible with the type of the variable."),
