@@ -27,6 +27,7 @@ typedef struct Builder {
     PyObject *integers;       /* owned dict: int -> value number of the int64 constant */
     PyObject *new_array;      /* owned: numpy.array */
     PyObject *deferred;       /* owned dict: Variable -> (Apply, its index): dimshuffles that only add leading axes, and slices that indexing reads by their parts, made when something needs them */
+    FunctionGraph *graph;     /* lent: whose nodes are lowered */
     PyObject *node;           /* lent: the node being lowered, or NULL */
     int32_t node_index;       /* its index in lowered->nodes, or -1 */
     Numbers inputs;           /* of the program; the object constants follow the graph's */

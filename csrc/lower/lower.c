@@ -239,6 +239,7 @@ int lower_nodes(Builder *builder, FunctionGraph *graph)
     PyObject *nodes = graph_toposort(graph), *loops = nodes == NULL ? NULL : find_steps(nodes);
     int result = loops == NULL ? -1 : check_given_steps(builder, loops);
 
+    builder->graph = graph;
     for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(nodes); i++) {
         PyObject *node = PyList_GET_ITEM(nodes, i);
         result = lower_node(builder, node);

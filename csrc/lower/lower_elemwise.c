@@ -206,21 +206,24 @@ int lower_careduce(Builder *builder, PyObject *node)
     return emit_reduce(builder, fn, acc, dst, src, axes, n);
 }
 
+/* Only what somebody reads. */
 int lower_max_and_argmax(Builder *builder, PyObject *node)
 {
+    static const int fns[] = {REDUCE_MAX, REDUCE_ARGMAX};
     int64_t axes[ARRAY_MAX_NDIM];
     int n;
-    int32_t src = build_value(builder, node_input(node, 0)), largest, position;
+    int32_t src = build_value(builder, node_input(node, 0)), dst;
     DType dtype;
 
     if (src < 0) return -1;
     dtype = (DType)build_peek(builder, src)->dtype;
     if (build_read_axes(builder, node_op(node), "axis", build_peek(builder, src)->ndim, axes, &n) < 0) return -1;
-    largest = build_result(builder, node_output(node, 0));
-    position = build_result(builder, node_output(node, 1));
-    if (largest < 0 || position < 0) return -1;
-    if (emit_reduce(builder, REDUCE_MAX, dtype, largest, src, axes, n) < 0) return -1;
-    return emit_reduce(builder, REDUCE_ARGMAX, dtype, position, src, axes, n);
+    for (int i = 0; i < 2; i++) {
+        if (graph_count_clients(builder->graph, node_output(node, i)) == 0) continue;
+        dst = build_result(builder, node_output(node, i));
+        if (dst < 0 || emit_reduce(builder, fns[i], dtype, dst, src, axes, n) < 0) return -1;
+    }
+    return 0;
 }
 
 int lower_cumop(Builder *builder, PyObject *node)

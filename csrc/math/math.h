@@ -34,16 +34,25 @@ MapKernel math_find_zero(int dtype);
 
 /* Folds 1 <= n <= MATH_FOLD_BLOCK adjacent elements into one, in the documented order: fewer than eight from the first
  * on; otherwise element i into accumulator i % 8, these as ((0+1)+(2+3))+((4+5)+(6+7)), then what is left over one by
- * one. MAXIMUM and MINIMUM, AND and OR go from the first on, which for them is the same. NULL when there is none. */
+ * one. Whatever is free in its order (math_fold_is_free) gives what folding from the first on does, for any number of elements.
+ * NULL when there is none. */
 enum { MATH_FOLD_BLOCK = 128 };
 typedef void (*FoldKernel)(int64_t n, const char *data, char *result);
 FoldKernel math_fold(int scalar, int compute);
+/* Whether the order of a fold has no say in what it gives: all but sums and products of reals and complex numbers. */
+bool math_fold_is_free(int scalar, int compute);
 
 /* The same for each of `width` columns of n rows, whose elements are adjacent and whose rows are `stride` bytes apart: columns side by
- * side, each in the order of its own fold. At most MATH_COLUMNS_BYTES / the bytes of an element at once. */
-enum { MATH_COLUMNS_BYTES = 512 };
+ * side, each in the order of its own fold. At most MATH_COLUMNS_BYTES (MATH_FREE_BYTES if free in their order) / the bytes of
+ * a result at once. */
+enum { MATH_COLUMNS_BYTES = 512, MATH_FREE_BYTES = 4096 };
 typedef void (*ColumnsKernel)(int64_t n, int64_t width, const char *data, int64_t stride, char *result);
 ColumnsKernel math_fold_columns(int scalar, int compute);
+
+/* The same of elements of a smaller integer type, without copies of them as the type computed in: for ADD in 64 bits, free in
+ * its order. NULL for others. */
+FoldKernel math_fold_wide(int scalar, int source, int compute);
+ColumnsKernel math_fold_wide_columns(int scalar, int source, int compute);
 
 /* Replaces each of n elements by the fold of those up to it, from the first on (ADD and MUL). NULL when there is none. */
 typedef void (*RunningKernel)(int64_t n, char *data, int64_t stride);

@@ -5,6 +5,7 @@
  * the end is combined from the lightest up. The order depends on the number of elements alone, not on their layout.
  * Relies on: math. Relied on by: vm.c. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "vm/frame.h"
@@ -60,11 +61,15 @@ static bool walk_next(Walk *walk, int n_inner, const char **data)
 typedef struct Reduction {
     Walk walk;
     DType source, compute;
-    FoldKernel fold;
-    ColumnsKernel columns;   /* NULL: fold each result by itself */
-    MapKernel combine, load; /* load: source elements as computing ones */
-    LargestKernel largest;   /* ARGMAX */
+    bool is_free; /* the order has no say: blocks may be of any length */
+    FoldKernel fold, direct_fold;          /* direct: of the source's own elements; NULL when they are loaded first */
+    ColumnsKernel columns, direct_columns; /* columns NULL: fold each result by itself */
+    MapKernel combine, load;               /* load: source elements as computing ones */
+    LargestKernel largest;                 /* ARGMAX */
 } Reduction;
+
+/* The elements of a block whose fold is free, so that an interrupt is seen soon. */
+enum { FREE_BLOCK = 16384 };
 
 enum { MAX_LEVELS = 64 };
 typedef struct Levels {
@@ -135,18 +140,19 @@ static void load_tile(Reduction *reduction, const char **data, int64_t *row, int
 static int fold_elements(Reduction *reduction, const char *data, Register *result, Run *run)
 {
     Walk *walk = &reduction->walk;
-    int64_t left = walk->size, row = 0, item = dtype_bytes(reduction->compute);
-    bool is_adjacent = reduction->source == reduction->compute && walk->ndim == 1 && walk->strides[0] == item;
+    int64_t left = walk->size, row = 0, item = dtype_bytes(reduction->source);
+    bool is_adjacent = reduction->direct_fold != NULL && walk->ndim <= 1 && (walk->ndim == 0 || walk->strides[0] == item);
+    const int64_t most = is_adjacent && reduction->is_free ? FREE_BLOCK : MATH_FOLD_BLOCK;
     _Alignas(16) char tile[MATH_FOLD_BLOCK * DTYPE_MAX_BYTES];
     Register block;
     Levels levels;
 
     levels.n_blocks = 0;
     while (left > 0) {
-        int64_t n = left < MATH_FOLD_BLOCK ? left : MATH_FOLD_BLOCK;
+        int64_t n = left < most ? left : most;
 
         if (is_adjacent) {
-            reduction->fold(n, data, block.bytes);
+            reduction->direct_fold(n, data, block.bytes);
             data += n * item;
         } else {
             load_tile(reduction, &data, &row, n, tile);
@@ -172,32 +178,58 @@ typedef struct ColumnLevels {
     _Alignas(16) char level[MAX_LEVELS][MATH_COLUMNS_BYTES];
 } ColumnLevels;
 
-static void combine_columns(const Reduction *reduction, int64_t width, char *earlier, char *later)
+static void combine_columns(const Reduction *reduction, int64_t width, char *earlier, char *later, char *both)
 {
     int64_t item = dtype_bytes(reduction->compute);
-    char *args[3] = {earlier, later, later};
+    char *args[3] = {earlier, later, both};
     const int64_t strides[3] = {item, item, item};
 
     reduction->combine(width, args, strides);
 }
 
-/* Folds neighbouring results together, row by row, each in the order of fold_elements. */
-static int fold_columns(const Reduction *reduction, const char *data, int64_t width, char *result, Run *run)
+/* Neighbouring results, whose rows lie along the one reduced axis. */
+typedef struct Columns {
+    const char *data;
+    int64_t width, step, stride; /* step: from column to column; stride: from row to row */
+} Columns;
+
+/* So many bytes of results have room for their loaded block. */
+enum { LOADED_BYTES = 256 };
+
+/* Folds n rows from number `first` on. */
+static void fold_block(const Reduction *reduction, const Columns *columns, int64_t first, int64_t n, char *result)
 {
-    const Walk *walk = &reduction->walk;
+    int64_t item = dtype_bytes(reduction->compute);
+    const int64_t strides[2] = {columns->step, item};
+    _Alignas(16) char tile[MATH_FOLD_BLOCK * LOADED_BYTES];
+
+    if (reduction->direct_columns != NULL && columns->step == dtype_bytes(reduction->source)) {
+        reduction->direct_columns(n, columns->width, columns->data + first * columns->stride, columns->stride, result);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        char *args[2] = {(char *)columns->data + (first + i) * columns->stride, tile + i * columns->width * item};
+        reduction->load(columns->width, args, strides);
+    }
+    reduction->columns(n, columns->width, tile, columns->width * item, result);
+}
+
+/* Folds neighbouring results together, row by row, each in the order of fold_elements. */
+static int fold_columns(const Reduction *reduction, const Columns *columns, char *result, Run *run)
+{
+    int64_t size = reduction->walk.size, width = columns->width;
     ColumnLevels levels;
     size_t n_bytes = (size_t)(width * dtype_bytes(reduction->compute));
     bool is_first = true;
 
     levels.n_blocks = 0;
-    for (int64_t left = walk->size; left > 0; left -= MATH_FOLD_BLOCK) {
-        int64_t n = left < MATH_FOLD_BLOCK ? left : MATH_FOLD_BLOCK;
+    for (int64_t done = 0; done < size; done += MATH_FOLD_BLOCK) {
+        int64_t n = size - done < MATH_FOLD_BLOCK ? size - done : MATH_FOLD_BLOCK;
         int i = 0;
 
-        reduction->columns(n, width, data, walk->strides[0], result);
-        data += n * walk->strides[0];
+        fold_block(reduction, columns, done, n, result);
         for (; (levels.n_blocks >> i & 1) != 0; i++) {
-            combine_columns(reduction, width, levels.level[i], result);
+            combine_columns(reduction, width, levels.level[i], result, result);
         }
         memcpy(levels.level[i], result, n_bytes);
         levels.n_blocks++;
@@ -210,39 +242,63 @@ static int fold_columns(const Reduction *reduction, const char *data, int64_t wi
             memcpy(result, levels.level[i], n_bytes);
             is_first = false;
         } else if ((levels.n_blocks >> i & 1) != 0) {
-            combine_columns(reduction, width, levels.level[i], result);
+            combine_columns(reduction, width, levels.level[i], result, result);
         }
     }
     return 0;
 }
 
-/* Whether results are neighbours where their elements are not: then it pays to fold them together. */
+/* The same where the order has no say. */
+static int fold_free_columns(const Reduction *reduction, const Columns *columns, int64_t block, char *result, Run *run)
+{
+    int64_t size = reduction->walk.size, n = size < block ? size : block;
+    _Alignas(16) char more[MATH_FREE_BYTES];
+
+    fold_block(reduction, columns, 0, n, result);
+    for (int64_t done = n; done < size; done += n) {
+        if (run_spend(run, n * columns->width) < 0) {
+            return -1;
+        }
+        n = size - done < block ? size - done : block;
+        fold_block(reduction, columns, done, n, more);
+        combine_columns(reduction, columns->width, result, more, result);
+    }
+    return run_spend(run, n * columns->width);
+}
+
+/* Whether results are nearer to each other than their elements are: then it pays to fold them together. */
 static bool has_columns(const Reduction *reduction, const Walk *kept)
 {
-    int64_t item = dtype_bytes(reduction->compute);
+    int last = kept->ndim - 1;
 
-    return reduction->columns != NULL && reduction->source == reduction->compute && reduction->walk.ndim == 1 && reduction->walk.strides[0] != item
-           && kept->ndim > 0 && kept->shape[kept->ndim - 1] > 1 && kept->strides[kept->ndim - 1] == item;
+    return reduction->columns != NULL && reduction->walk.ndim == 1 && last >= 0 && kept->shape[last] > 1 && kept->strides[last] != 0
+           && reduction->walk.strides[0] != dtype_bytes(reduction->source)
+           && llabs(kept->strides[last]) < llabs(reduction->walk.strides[0]);
 }
 
 static int reduce_columns(const Reduction *reduction, Walk *kept, const char *data, const Array *dst, Run *run)
 {
-    int64_t item = dtype_bytes(reduction->compute), dst_item = dtype_bytes(dst->dtype), most = MATH_COLUMNS_BYTES / item;
-    int64_t length = kept->shape[kept->ndim - 1];
+    int64_t item = dtype_bytes(reduction->compute), dst_item = dtype_bytes(dst->dtype);
+    int64_t length = kept->shape[kept->ndim - 1], step = kept->strides[kept->ndim - 1];
+    bool is_direct = reduction->direct_columns != NULL && step == dtype_bytes(reduction->source);
+    int64_t most = (!is_direct ? LOADED_BYTES : reduction->is_free ? MATH_FREE_BYTES : MATH_COLUMNS_BYTES) / item;
     const int64_t strides[2] = {item, dst_item};
     MapKernel store = math_cast(reduction->compute, dst->dtype);
-    _Alignas(16) char folded[MATH_COLUMNS_BYTES];
+    _Alignas(16) char folded[MATH_FREE_BYTES];
     char *args[2] = {folded, dst->data};
 
     do {
         for (int64_t i = 0; i < length; i += most) {
-            int64_t width = length - i < most ? length - i : most;
+            const Columns columns = {.data = data + i * step, .width = length - i < most ? length - i : most, .step = step,
+                                     .stride = reduction->walk.strides[0]};
+            const int64_t block = is_direct ? FREE_BLOCK / columns.width + 1 : MATH_FOLD_BLOCK;
 
-            if (fold_columns(reduction, data + i * item, width, folded, run) < 0) {
+            if ((reduction->is_free ? fold_free_columns(reduction, &columns, block, folded, run)
+                                    : fold_columns(reduction, &columns, folded, run)) < 0) {
                 return -1;
             }
-            store(width, args, strides);
-            args[1] += width * dst_item;
+            store(columns.width, args, strides);
+            args[1] += columns.width * dst_item;
         }
     } while (walk_next(kept, 1, &data));
     return 0;
@@ -310,6 +366,13 @@ static int start_reduction(Reduction *reduction, const Instr *instr, DType sourc
     reduction->compute = instr->fn == REDUCE_ARGMAX ? DTYPE_INT64 : (DType)instr->dtype;
     reduction->fold = reduce_fold(instr);
     reduction->columns = instr->fn == REDUCE_ARGMAX ? NULL : math_fold_columns(scalar, instr->dtype);
+    reduction->direct_fold = math_fold_wide(scalar, source, instr->dtype);
+    reduction->direct_columns = math_fold_wide_columns(scalar, source, instr->dtype);
+    if (source == (DType)instr->dtype) {
+        reduction->direct_fold = reduction->fold;
+        reduction->direct_columns = reduction->columns;
+    }
+    reduction->is_free = math_fold_is_free(scalar, instr->dtype);
     reduction->combine = math_kernel(scalar, instr->dtype);
     reduction->load = math_cast(source, instr->dtype);
     reduction->largest = math_largest(source);

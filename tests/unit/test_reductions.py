@@ -1,4 +1,8 @@
 """Reductions give the same bits whatever the layout: results that lie side by side are folded together, others one by one."""
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -58,3 +62,78 @@ def test_sums_over_rows_are_near_the_exact_ones():
     exact = np.array([float(np.sum(a[:, c].astype(np.longdouble))) for c in range(5)])
     got = reduced("sum", "float64", 2, 0)(a)
     assert np.all(abs(got - exact) <= 30 * np.finfo(float).eps * abs(a).sum(axis=0))
+
+
+def extreme(column, is_larger):
+    """The first NaN or else the first of the largest, the elements being met one after the other."""
+    best = column[0]
+    for x in column[1:]:
+        if best == best and (x != x or (x > best if is_larger else x < best)):
+            best = x
+    return best
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_are_the_first_nan_or_the_first_of_equals(name, dtype):
+    integer = {"float64": "uint64", "float32": "uint32"}[dtype]
+    nans = np.arange(1, 5).astype(integer) + np.array(np.nan, dtype).view(integer)
+    rng = np.random.default_rng(5)
+    rows, columns = reduced(name, dtype, 2, 0), reduced(name, dtype, 2, 1)
+    for n in (1, 3, 63, 64, 128, 129, 300):
+        a = rng.choice([-1.0, 0.0, -0.0, 1.0] if n % 2 else [0.0, -0.0], size=(n, 40)).astype(dtype)
+        a[:, 20:] -= {"max": 1, "min": -1}[name] * abs(rng.choice([0, 0.5], size=(n, 20))).astype(dtype)
+        for column in range(0, 40, 4):
+            a[rng.integers(n, size=3), column] = rng.choice(nans, size=3).view(dtype)
+        want = np.array([extreme(a[:, c], name == "max") for c in range(40)], dtype)
+        assert rows(a).tobytes() == want.tobytes(), n
+        assert columns(np.ascontiguousarray(a.T)).tobytes() == want.tobytes(), n
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "int64"])
+def test_sums_and_products_of_small_integers_wrap_in_64_bits(dtype):
+    rng = np.random.default_rng(6)
+    low, high = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    for shape in ((1, 5), (70_001, 3), (3, 70_001), (129, 600)):
+        a = rng.choice([low, high, high // 3], size=shape).astype(dtype)
+        for name in ("sum", "prod"):
+            for axis in (0, 1):
+                for layout in (a, np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2]):
+                    got, want = reduced(name, dtype, 2, axis)(layout), getattr(a, name)(axis=axis)
+                    assert got.dtype == want.dtype and np.array_equal(got, want), (shape, name, axis)
+
+
+def test_whoever_reads_one_of_the_largest_and_its_place_computes_one():
+    x = at.dmatrix()
+    largest, place = at.max_and_argmax(x, axis=0)
+    listings = [pyscan.function([x], outputs).vm.listing() for outputs in ([largest], [place], [largest, place])]
+    assert [("reduce max." in text, "reduce argmax." in text) for text in listings] == [(True, False), (False, True), (True, True)]
+
+
+PRINT_BITS = """
+import hashlib
+import numpy as np
+import pyscan
+from pyscan import _core
+from tests.unit.test_reductions import DTYPES, REDUCTIONS, numbers, reduced
+digest = hashlib.sha256()
+for dtype in DTYPES:
+    for name in REDUCTIONS:
+        if name in ("max", "min") and dtype.startswith("complex"):
+            continue
+        for axis in (0, 1):
+            f = reduced(name, dtype, 2, axis)
+            for shape in ((300, 130), (7, 1100), (1100, 7)):
+                digest.update(f(numbers(shape, dtype)).tobytes())
+print(_core.cpu_level(), digest.hexdigest())
+"""
+
+
+def test_every_level_of_cpu_gives_the_same_bits():
+    found = {}
+    for level in pyscan._core.cpu_levels():
+        done = subprocess.run([sys.executable, "-c", PRINT_BITS], env={**os.environ, "PYSCAN_CPU": level, "PYTHONPATH": os.pathsep.join(sys.path)},
+                              capture_output=True, text=True, check=True)
+        chosen, found[level] = done.stdout.split()
+        assert chosen == level
+    assert len(set(found.values())) == 1, found
