@@ -234,6 +234,22 @@ class Function(_core.Caller):
     `f(*args, output_subset=[0], **kwargs)` gives only some outputs; `f[x]` or `f["x"]` reads what an input with a default or a
     shared variable holds, and `f["x"] = v` writes it; `f.maker.fgraph` is the graph that runs; `f.counters` says what the last
     call did (generator copies, steps, Python calls); `f.trust_input = True` skips the conversion of arguments.
+
+    `f(*args, out=array)` writes the result into an array of the caller, a memory map for one, and gives that array back. For
+    several outputs `out` is a list with an array or None for each, or a dict by the outputs' keys. An array must have the
+    output's dtype, rank and shape and be writable; TypeError and ValueError name the output where it is not. Where a loop has
+    `until` it may have more rows than come: the rows written are given back. Paths of scans, and other results that are arrays
+    of their own, are made right there if the array is contiguous, without a second copy in memory; all others are copied at
+    the end, so that arrays may have gaps and share memory with arguments. After an error or Ctrl-C shared variables are as
+    they were before the call, but what an `out` array holds is unspecified: the rows of the steps that were done, perhaps.
+    An input that is itself named "out" is given by that keyword; such a function takes no arrays for its results.
+
+        >>> import numpy as np, pyscan, pyscan.tensor as at
+        >>> x = at.dscalar("x")
+        >>> path, _ = pyscan.scan(lambda x: 2.0 * x, outputs_info=[x], n_steps=4)
+        >>> f, room = pyscan.function([x], path), np.empty(4)
+        >>> f(1.0, out=room) is room, room.tolist()
+        (True, [2.0, 4.0, 8.0, 16.0])
     """
 
     def __init__(self, maker_: FunctionMaker, containers: list[Container], thunk: Any) -> None:
@@ -273,12 +289,38 @@ class Function(_core.Caller):
     def _call_general(self, *args: Any, **kwargs: Any) -> Any:
         """A call with keywords, with defaults, or with values that have to be converted."""
         subset = kwargs.pop("output_subset", None)
-        values = self._run_general(args, kwargs)
+        out = kwargs.pop("out", None) if "out" not in self._names else None
+        values = self._run_general(args, kwargs, None if out is None else self._out_list(out))
         if subset is not None:
             return self._chosen(values, subset)
         if self._form == "one":
             return values[0]
         return values if self._form == "list" else dict(zip(self._keys, values))
+
+    def _out_list(self, out: Any) -> list[Any]:
+        """What a call gave as `out`, as a list with an array or None for each output."""
+        n = len(self.maker.outputs)
+        if self._form == "one" and not isinstance(out, (list, tuple)):
+            outs = [out]
+        elif self._form == "dict":
+            if not isinstance(out, dict):
+                raise TypeError(f"`out` must be a dict with arrays for some of the outputs {self._keys}, got {type(out).__name__}")
+            unknown = [key for key in out if key not in self._keys]
+            if unknown:
+                raise ValueError(f"`out` names {unknown}, which are no outputs of the function: these are {self._keys}")
+            outs = [out.get(key) for key in self._keys]
+        else:
+            if not isinstance(out, (list, tuple)):
+                raise TypeError(f"`out` must be a list with an array or None for each of the {n} outputs, got {type(out).__name__}")
+            if len(out) != n:
+                raise ValueError(f"`out` must have an array or None for each of the {n} outputs; {len(out)} came")
+            outs = list(out)
+        arrays = [(i, a) for i, a in enumerate(outs) if isinstance(a, np.ndarray)]
+        for k, (i, a) in enumerate(arrays):
+            for j, b in arrays[:k]:
+                if np.shares_memory(a, b):
+                    raise ValueError(f"the arrays given as `out` for outputs {j} and {i} share memory")
+        return outs
 
     def _take(self, slot: _Slot, value: Any) -> Any:
         if type(value) is np.ndarray and value.dtype is slot.dtype and value.ndim == slot.ndim:
@@ -298,7 +340,7 @@ class Function(_core.Caller):
         else:
             error.args = (text, *error.args)
 
-    def _run_general(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
+    def _run_general(self, args: tuple, kwargs: dict[str, Any], outs: list[Any] | None = None) -> list[Any]:
         inputs = self.maker.inputs
         if len(args) + len(kwargs) > len(inputs):
             raise TypeError("Too many parameter passed to aesara function")
@@ -310,7 +352,7 @@ class Function(_core.Caller):
             if given[i] is not _MISSING:
                 raise TypeError(f"Multiple values for input: {_shown(inputs[i])}")
             given[i] = self._take_explicit(i, arg)
-        return self._run_with(given)
+        return self._run_with(given, outs)
 
     def _take_explicit(self, i: int, value: Any) -> Any:
         spec = self.maker.inputs[i]
@@ -318,7 +360,7 @@ class Function(_core.Caller):
             raise TypeError(f"Tried to provide value for implicit input: {_shown(spec)}")
         return value if self.trust_input else self._take(self._all_slots[i], value)
 
-    def _run_with(self, given: list[Any]) -> list[Any]:
+    def _run_with(self, given: list[Any], outs: list[Any] | None = None) -> list[Any]:
         """Run with the values given. An input that has an update keeps the value given, as the next call would find it, unless the
         call fails; one that has a default alone leaves it as it is."""
         values, replaced = [], []
@@ -331,13 +373,13 @@ class Function(_core.Caller):
                 # Its own array: another update may take it over.
                 replaced.append((container.storage, value.copy() if isinstance(value, np.ndarray) else value))
         if not replaced:
-            return self._thunk(values)
+            return self._thunk(values, outs)
         with self._state_lock:
             old = [storage[0] for storage, _ in replaced]
             for storage, value in replaced:
                 storage[0] = value
             try:
-                return self._thunk(values)
+                return self._thunk(values, outs)
             except BaseException:
                 for (storage, _), value in zip(replaced, old):
                     storage[0] = value

@@ -59,7 +59,7 @@ static void find_bounds(const Array *array, const char **first, const char **end
     *end = high + dtype_bytes(array->dtype);
 }
 
-static bool may_share(const Array *a, const Array *b)
+bool apart_may_share(const Array *a, const Array *b)
 {
     const char *first_a, *end_a, *first_b, *end_b;
 
@@ -96,7 +96,7 @@ int apart_set(Thunk *thunk, Call *call)
         if ((!PyArray_ISWRITEABLE((PyArrayObject *)call->held[i]) || may_repeat_itself(array)) && show_copy(call, i, array) < 0) return -1;
         for (int32_t k = 0; k < n; k++) {
             Array *other = k == i ? NULL : shown_array(thunk, call, k);
-            if (other != NULL && may_share(array, other) && show_copy(call, k, other) < 0) return -1;
+            if (other != NULL && apart_may_share(array, other) && show_copy(call, k, other) < 0) return -1;
         }
     }
     return 0;

@@ -86,6 +86,7 @@ typedef struct Thunk {
     int32_t *update_out, *update_in; /* owned: output and input of each update */
     int32_t *update_of;    /* owned, by program input: its update, or -1 */
     bool *borrow;          /* owned, by output */
+    bool has_until;        /* a loop may end before all its steps are done: results are perhaps shorter than arrays given for them */
     bool *is_destroyed;    /* owned, by program input: the program may write on it */
     bool destroys_arrays;  /* and one of those is an array */
     int32_t *root;         /* owned, by value: the value whose memory it shows */
@@ -109,8 +110,8 @@ void call_give_back(Thunk *thunk, Call *call);
 void call_free(Call *call);
 /* Runs the program on the values of the cells and on those given, as many as thunk->n_given, and, if all went well, commits
  * the updates. Owned: the list of outputs, or the only output itself. A number given for a scalar may be a float or an int
- * where that is of the scalar's own dtype, with are_numbers. */
-PyObject *thunk_run(Thunk *thunk, PyObject *const *given, bool are_numbers, bool is_single);
+ * where that is of the scalar's own dtype, with are_numbers. `outs` has an array or None for each output, or is NULL. */
+PyObject *thunk_run(Thunk *thunk, PyObject *const *given, PyObject *const *outs, bool are_numbers, bool is_single);
 
 /* ---- generators of a run (streams.c) ---- */
 
@@ -148,6 +149,13 @@ typedef struct Pending {
     Handle **targets;       /* by update: the handle of that generator */
 } Pending;
 
+/* An array that a result goes to. */
+typedef struct Out {
+    PyObject *ndarray; /* owned, or NULL: the result is a new array */
+    Array array;       /* what it shows */
+    bool meets_inputs; /* it may share memory with an input */
+} Out;
+
 struct Call {
     BindState *state;      /* lent */
     Thunk *thunk;          /* lent: the call holds a reference while it runs */
@@ -166,6 +174,7 @@ struct Call {
     Call *next_active, *next_waiting;
     int64_t python_calls, generator_copies;
     Pending pending;       /* its lists are owned */
+    Out *outs;             /* owned, by output; NULL: all results are new arrays */
     Call *next;            /* in the pool */
 };
 
@@ -226,6 +235,18 @@ void *npyrandom_find(const char *symbol);
 
 /* 0 or -1: copies arrays that share memory with one that the program overwrites. */
 int apart_set(Thunk *thunk, Call *call);
+/* Whether the two may share memory, told by the bytes between the first and the last: sometimes too carefully. */
+bool apart_may_share(const Array *a, const Array *b);
+
+/* ---- arrays that results are written into (outs.c) ---- */
+
+/* Fills call->outs, once the inputs are set. 0, or -1 with an exception that names the output. */
+int outs_set(Thunk *thunk, Call *call, PyObject *const *outs);
+/* Raises a STATUS_PLACE_SHAPE, with the output's name. Returns -1. */
+int outs_refuse(const Thunk *thunk, Status *status);
+/* Owned: the array given for output i, or the rows of it that the result has; `made` is the result where it was made already, else NULL. */
+PyObject *outs_fill(Thunk *thunk, Call *call, int32_t i, PyObject *made);
+void outs_clear(const Thunk *thunk, Call *call);
 
 /* ---- results (commit.c) ---- */
 

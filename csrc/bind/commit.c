@@ -55,17 +55,34 @@ static PyObject *make_output(Thunk *thunk, Call *call, int32_t i)
     return plain_output(thunk, call, i, thunk->borrow[i]);
 }
 
+/* The results that go to the caller's arrays, in two rounds: what is in the memory of inputs is copied before any array is
+ * written that may share it; results for those arrays were made in memory of their own. */
+static int fill_outs(Thunk *thunk, Call *call, PyObject *list)
+{
+    for (int round = 0; round < 2; round++) {
+        for (int32_t i = 0; i < (int32_t)thunk->n_outputs; i++) {
+            PyObject *filled;
+            if (call->outs[i].ndarray == NULL || call->outs[i].meets_inputs != (round == 1)) continue;
+            filled = outs_fill(thunk, call, i, PyList_GET_ITEM(list, i));
+            if (filled == NULL || PyList_SetItem(list, i, filled) < 0) return -1;
+        }
+    }
+    return 0;
+}
+
 PyObject *commit_outputs(Thunk *thunk, Call *call, bool is_single)
 {
     PyObject *list;
 
-    if (is_single) return make_output(thunk, call, 0);
+    if (is_single && call->outs == NULL) return make_output(thunk, call, 0);
     list = PyList_New(thunk->n_outputs);
     for (int32_t i = 0; list != NULL && i < (int32_t)thunk->n_outputs; i++) {
-        PyObject *output = make_output(thunk, call, i);
-        if (output == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, i, output);
+        bool is_out = call->outs != NULL && call->outs[i].ndarray != NULL;
+        PyObject *output = is_out && !call->outs[i].meets_inputs ? NULL : is_out ? plain_output(thunk, call, i, false) : make_output(thunk, call, i);
+        if (output != NULL) PyList_SET_ITEM(list, i, output);
+        else if (PyErr_Occurred()) Py_CLEAR(list);
     }
+    if (list != NULL && call->outs != NULL && fill_outs(thunk, call, list) < 0) Py_CLEAR(list);
     return list;
 }
 

@@ -67,7 +67,7 @@ static PyObject *caller_call(PyObject *self, PyObject *const *args, size_t n_fla
 
     if (caller->thunk == NULL || n_args != caller->n_slots || (names != NULL && PyTuple_GET_SIZE(names) > 0) || !are_taken(caller, args))
         return call_general(self, args, n_args, names);
-    return thunk_run((Thunk *)caller->thunk, args, !caller->trusts, caller->is_single);
+    return thunk_run((Thunk *)caller->thunk, args, NULL, !caller->trusts, caller->is_single);
 }
 
 /* ---- making one ---- */

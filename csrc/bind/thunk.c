@@ -112,6 +112,13 @@ done:
 
 /* ---- making a thunk ---- */
 
+static bool has_until(const Program *program)
+{
+    for (int32_t i = 0; i < program->n_loops; i++)
+        if (program->loops[i].until >= 0) return true;
+    return false;
+}
+
 static int read_updates(Thunk *thunk, PyObject *updates)
 {
     PyObject *pairs = PySequence_Tuple(updates);
@@ -208,6 +215,7 @@ static int fill_thunk(Thunk *thunk, PyObject *args, PyObject *keywords)
         PyErr_Format(PyExc_ValueError, "%zd outputs are asked of a graph that has %d", thunk->n_outputs, (int)thunk->lowered.program->n_outputs);
         goto done;
     }
+    thunk->has_until = has_until(thunk->lowered.program);
     if (read_updates(thunk, updates) < 0 || read_borrow(thunk, borrow) < 0 || trace_program(thunk) < 0) goto done;
     result = 0;
 done:
@@ -297,6 +305,7 @@ void call_give_back(Thunk *thunk, Call *call)
 
     PyErr_Fetch(&type, &value, &traceback);
     frame_reset(call->frame, &call->host, KEEP_BYTES);
+    if (call->outs != NULL) outs_clear(thunk, call);
     for (int32_t i = 0; i < thunk->lowered.program->n_inputs; i++) {
         Py_CLEAR(call->held[i]);
         if (call->streams[i] != NULL) call->streams[i]->host = NULL;
@@ -399,13 +408,13 @@ static int set_input(Thunk *thunk, Call *call, int32_t i, PyObject *object, bool
     return 0;
 }
 
-static int set_inputs(Thunk *thunk, Call *call, PyObject *const *given, bool are_numbers)
+static int set_inputs(Thunk *thunk, Call *call, PyObject *const *given, PyObject *const *outs, bool are_numbers)
 {
     const Program *program = thunk->lowered.program;
 
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (set_input(thunk, call, i, input_value(thunk, i, &given), are_numbers) < 0) return -1;
-    if ((thunk->destroys_arrays && apart_set(thunk, call) < 0) || streams_enter(call, call->held) < 0) return -1;
+    if ((thunk->destroys_arrays && apart_set(thunk, call) < 0) || outs_set(thunk, call, outs) < 0 || streams_enter(call, call->held) < 0) return -1;
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (call->streams[i] != NULL) *frame_stream(call->frame, program->inputs[i]) = call->streams[i];
     return 0;
@@ -420,7 +429,8 @@ static int run_program(Thunk *thunk, Call *call)
     status_clear(&status);
     result = vm_run(call->frame, &call->host, &status);
     (void)call_take_gil(call);
-    if (result < 0) errors_raise(thunk, call, &status);
+    if (result < 0 && status.code == STATUS_PLACE_SHAPE) (void)outs_refuse(thunk, &status);
+    else if (result < 0) errors_raise(thunk, call, &status);
     return result;
 }
 
@@ -432,13 +442,13 @@ static void keep_counters(Thunk *thunk, Call *call)
 }
 
 /* Owned: the list of outputs, or the only one. */
-static PyObject *run_call(Thunk *thunk, Call *call, PyObject *const *given, bool are_numbers, bool is_single)
+static PyObject *run_call(Thunk *thunk, Call *call, PyObject *const *given, PyObject *const *outs, bool are_numbers, bool is_single)
 {
     PyObject *outputs = NULL;
 
     call->python_calls = 0;
     call->generator_copies = 0;
-    if (set_inputs(thunk, call, given, are_numbers) < 0) return NULL;
+    if (set_inputs(thunk, call, given, outs, are_numbers) < 0) return NULL;
     if (run_program(thunk, call) == 0) outputs = commit_outputs(thunk, call, is_single);
     if (outputs != NULL && commit_prepare(thunk, call) < 0) Py_CLEAR(outputs);
     if (outputs != NULL) commit_now(thunk, call);
@@ -449,7 +459,7 @@ static PyObject *run_call(Thunk *thunk, Call *call, PyObject *const *given, bool
     return outputs;
 }
 
-PyObject *thunk_run(Thunk *thunk, PyObject *const *given, bool are_numbers, bool is_single)
+PyObject *thunk_run(Thunk *thunk, PyObject *const *given, PyObject *const *outs, bool are_numbers, bool is_single)
 {
     PyObject *outputs;
     Call *call;
@@ -461,35 +471,39 @@ PyObject *thunk_run(Thunk *thunk, PyObject *const *given, bool are_numbers, bool
     call = call_take(thunk);
     if (call == NULL) return NULL;
     Py_INCREF(thunk);
-    outputs = run_call(thunk, call, given, are_numbers, is_single);
+    outputs = run_call(thunk, call, given, outs, are_numbers, is_single);
     call_give_back(thunk, call);
     Py_DECREF(thunk);
     return outputs;
 }
 
-/* Owned: the values that this call gives, as a tuple of the length expected. */
-static PyObject *read_given(const Thunk *thunk, PyObject *args, PyObject *keywords)
+/* Owned: a sequence as a tuple of the length expected. */
+static PyObject *read_tuple(PyObject *sequence, Py_ssize_t length, const char *refusal)
 {
-    PyObject *given;
+    PyObject *tuple = sequence == NULL ? PyTuple_New(0) : PySequence_Tuple(sequence);
 
-    if (PyTuple_GET_SIZE(args) > 1 || (keywords != NULL && PyDict_GET_SIZE(keywords) > 0)) {
-        PyErr_SetString(PyExc_TypeError, "a thunk takes one list of the values for inputs without a cell");
-        return NULL;
+    if (tuple != NULL && PyTuple_GET_SIZE(tuple) != length) {
+        PyErr_Format(PyExc_TypeError, refusal, PyTuple_GET_SIZE(tuple), length);
+        Py_CLEAR(tuple);
     }
-    given = PyTuple_GET_SIZE(args) == 0 ? PyTuple_New(0) : PySequence_Tuple(PyTuple_GET_ITEM(args, 0));
-    if (given != NULL && PyTuple_GET_SIZE(given) != thunk->n_given) {
-        PyErr_Format(PyExc_TypeError, "%zd values are given for %zd inputs without a cell", PyTuple_GET_SIZE(given), thunk->n_given);
-        Py_CLEAR(given);
-    }
-    return given;
+    return tuple;
 }
 
 static PyObject *thunk_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    PyObject *given = read_given((Thunk *)self, args, keywords), *outputs;
+    Thunk *thunk = (Thunk *)self;
+    PyObject *values = NULL, *places = Py_None, *given, *outs = NULL, *outputs = NULL;
 
+    if (PyTuple_GET_SIZE(args) > 2 || (keywords != NULL && PyDict_GET_SIZE(keywords) > 0)) {
+        PyErr_SetString(PyExc_TypeError, "a thunk takes one list of the values for inputs without a cell, and one of arrays for its outputs");
+        return NULL;
+    }
+    if (!PyArg_UnpackTuple(args, "Thunk", 0, 2, &values, &places)) return NULL;
+    given = read_tuple(values, thunk->n_given, "%zd values are given for %zd inputs without a cell");
     if (given == NULL) return NULL;
-    outputs = thunk_run((Thunk *)self, ((PyTupleObject *)given)->ob_item, false, false);
+    if (places != Py_None) outs = read_tuple(places, thunk->n_outputs, "%zd arrays are given for %zd outputs");
+    if (places == Py_None || outs != NULL) outputs = thunk_run(thunk, ((PyTupleObject *)given)->ob_item, outs == NULL ? NULL : ((PyTupleObject *)outs)->ob_item, false, false);
+    Py_XDECREF(outs);
     Py_DECREF(given);
     return outputs;
 }
@@ -596,7 +610,7 @@ static PyMemberDef thunk_members[] = {
 static PyType_Slot thunk_slots[] = {
     {Py_tp_doc, "Thunk(fgraph, cells, n_outputs, updates=(), borrow=None)\n--\n\nA graph made into a program. A cell is a list with the input's value, or None when each call gives the value.\n"
                 "Calling it, with a list of those values, runs the program, returns the list of outputs and stores the updates in their\n"
-                "cells: all of it, or after any failure nothing."},
+                "cells: all of it, or after any failure nothing. A second list has for each output an array that it is written into, or None."},
     {Py_tp_new, thunk_new},
     {Py_tp_call, thunk_call},
     {Py_tp_traverse, thunk_traverse},

@@ -174,6 +174,17 @@ int program_plan_storage(Program *program, Status *status);
  * `around` is the loop whose body the program is, or NULL. last has room for n_values. */
 void program_find_lives(const Program *program, const Loop *around, int32_t *last);
 
+/* A state's buffer of which nothing but the path is read, so that the rows of the path may lie elsewhere than its past. */
+typedef struct PathBuffer {
+    int32_t made;      /* the value that is the buffer first: empty, then its past rows are set */
+    int32_t outer_out; /* the value that is the buffer when the loop has run through it in place */
+    int32_t past;      /* rows before the path */
+    int32_t n_first;   /* steps after which no tap of the loop reads a past row */
+    int32_t n_steps;   /* the loop's, an int64 scalar that is known before the buffer is made */
+} PathBuffer;
+/* Whether the value, of the top level, is a path that is a view of such a buffer and its only reader. */
+bool program_find_path(const Program *program, int32_t value, PathBuffer *path);
+
 /* 0, or -1 with STATUS_BAD_PROGRAM and a sentence: operand numbers, classes, dtypes and ranks against the rows of
  * opcodes.def and scalars.def; each value written once, before it is read; loops' lists against their bodies. */
 int program_check(const Program *program, Status *status);

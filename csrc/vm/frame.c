@@ -288,6 +288,7 @@ void frame_free(Frame *frame, const VmHost *host)
     mem_free(frame->loops);
     mem_free(frame->storage);
     mem_free(frame->targets);
+    mem_free(frame->places);
     mem_free(frame->factors);
     mem_free(frame->scratch);
     mem_free(frame->pointers);
@@ -350,6 +351,8 @@ void frame_reset_storage(Frame *frame, const VmHost *host, size_t *keep_bytes)
 void frame_reset(Frame *frame, const VmHost *host, size_t keep_bytes)
 {
     frame_reset_storage(frame, host, &keep_bytes);
+    mem_free(frame->places);
+    frame->places = NULL;
     memset(frame->counters, 0, sizeof *frame->counters);
 }
 
@@ -476,9 +479,14 @@ int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status 
     Array *array = frame->arrays[value];
     Buffer *buffer;
     size_t n_bytes;
+    int taken;
 
-    if (frame->targets != NULL && take_row(frame, value, shape)) {
-        return 0;
+    if (frame->targets != NULL) {
+        if (take_row(frame, value, shape)) {
+            return 0;
+        }
+    } else if (frame->places != NULL && (taken = frame_take_place(frame, value, shape, status)) != 0) {
+        return taken < 0 ? -1 : 0;
     }
     if (is_made(frame, value, shape)) {
         array->data = array->buffer->data;

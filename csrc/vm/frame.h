@@ -100,6 +100,7 @@ struct Frame {
     /* The frame holds every buffer here; arrays over them borrow it, so that a buffer with one holder is nobody else's. */
     Buffer **storage;
     RowTarget *targets;  /* of a loop's body, by value number; else NULL */
+    OutPlace *places;    /* of the top frame in a run whose results go to the caller's arrays, by value number; else NULL */
     LoopFrame **loops;
     Counters *counters;  /* the top frame's */
     Counters own_counters;
@@ -127,6 +128,9 @@ Buffer *frame_slot(Frame *frame, int32_t slot, size_t n_bytes, Status *status);
 /* An axis that an int64 scalar names, counted from the end if negative, of an array of that rank; -1 and a status if it has none such. */
 int frame_axis(const Frame *frame, int32_t value, int ndim, Run *run);
 static inline int64_t frame_int64(const Frame *frame, int32_t value) { return *(const int64_t *)(const void *)frame->addr[value]; }
+
+/* place.c. 1 if the array was made in its place; 0 if it has none, or one of another shape; -1 and a status. */
+int frame_take_place(Frame *frame, int32_t value, const int64_t *shape, Status *status);
 
 /* vm.c. Steps once, in order. */
 int frame_run_steps(Frame *frame, const Step *steps, Run *run);

@@ -233,7 +233,9 @@ static Block *find_block(const LoopFrame *loop_frame, bool is_shaped, const VmHo
 
 static int run_all(LoopFrame *loop_frame, Run *run)
 {
+    int64_t n_first = loop_find_first_steps(loop_frame);
     const Step *first;
+    bool is_plain;
     int result;
 
     if (loop_frame->n_steps == 0) {
@@ -243,18 +245,22 @@ static int run_all(LoopFrame *loop_frame, Run *run)
     if (run_once(loop_frame, run) < 0) {
         return -1;
     }
-    if (tiles_can_run(loop_frame, run->host)) {
+    if (n_first == 0 && tiles_can_run(loop_frame, run->host)) {
         return tiles_run(loop_frame, run);
     }
     first = loop_frame->is_whole ? loop_frame->body->steps : loop_frame->body->each;
-    if (!is_long(loop_frame, run->host) || find_block(loop_frame, false, run->host) == NULL) {
+    is_plain = !is_long(loop_frame, run->host) || find_block(loop_frame, false, run->host) == NULL;
+    if (is_plain && n_first == 0) {
         return run_plain(loop_frame, first, run);
     }
-    result = loop_run_steps(loop_frame, &loop_frame->rows, first, first, 1, run);
+    result = loop_run_steps(loop_frame, &loop_frame->rows, first, loop_frame->body->each, n_first > 0 ? n_first : 1, run);
     if (result != 0) {
         return result;
     }
-    loop_frame->block = find_block(loop_frame, true, run->host);
+    if (n_first > 0) {
+        loop_move_states(loop_frame);
+    }
+    loop_frame->block = is_plain ? NULL : find_block(loop_frame, true, run->host);
     return loop_frame->block != NULL ? block_run(loop_frame, run) : run_plain(loop_frame, loop_frame->body->each, run);
 }
 

@@ -139,6 +139,10 @@ static inline void rows_advance(const Rows *rows)
  * loop, or -1; n_done goes on by the steps that are complete. */
 int loop_run_steps(LoopFrame *loop_frame, const Rows *rows, const Step *first, const Step *each, int64_t n, Run *run);
 
+/* place.c. The steps that a loop does before the states that go to the caller's arrays are moved there, or 0 if none does. */
+int64_t loop_find_first_steps(const LoopFrame *loop_frame);
+void loop_move_states(LoopFrame *loop_frame);
+
 /* loop_carry.c: the streams and objects before the first step and after the last. */
 int loop_take_carries(LoopFrame *loop_frame, Run *run);
 void loop_give_carries(LoopFrame *loop_frame, Run *run);

@@ -57,6 +57,19 @@ void **frame_object(Frame *frame, int32_t value);
 const Program *frame_program(const Frame *frame);
 Counters *frame_counters(Frame *frame);
 
+/* Memory of the caller's in which the program makes an array, instead of in storage. */
+typedef struct OutPlace {
+    const Array *array; /* elements side by side, of the value's dtype and rank; it outlives the run, and nothing that the
+                         * program reads lies there. NULL: no place */
+    bool is_strict;     /* an array of another shape is refused (STATUS_PLACE_SHAPE, a: output); else it is made in storage */
+    int32_t output;
+    int32_t past, n_first, n_steps; /* of a PathBuffer's first value: the array is for the path alone; else past is 0 */
+    int32_t made;       /* of a PathBuffer's outer_out: its first value; else -1 */
+    bool is_taken;
+} OutPlace;
+/* For one run. A value that has a place already keeps it. 0, or -1: no memory. */
+int frame_set_place(Frame *frame, int32_t value, OutPlace place, Status *status);
+
 /* For hosts that write a result: makes the destination `value` an array of that shape with fresh or reused storage. */
 int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status *status);
 
