@@ -4,7 +4,11 @@ Those that the graph raises are made in the core and only named here. Relies on:
 """
 from __future__ import annotations
 
+import reprlib
+import sys
 from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 from pyscan._core import (
     AlreadyThere,
@@ -65,6 +69,35 @@ class about:  # noqa: N801 (read as `with about(...)`)
             return
         text = error.args[0].rstrip() if error.args else ""
         error.args = (f"{text}{'' if not text or text.endswith('.') else '.'} {self._tell()}".lstrip(),)
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxother = _SHORT.maxstring = 60
+_OWN = __name__.partition(".")[0]
+
+
+def telling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; where a call from outside this package fails, the exception gets a note of the call with its arguments, by the
+    user's names for them: what was refused within may be an intermediate result that has none.
+
+    >>> try:
+    ...     telling(int)("a")
+    ... except ValueError as error:
+    ...     print(error.__notes__)
+    ["The arguments were refused by int('a')."]
+    """
+
+    @wraps(function)
+    def told(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            if sys._getframe(1).f_globals.get("__name__", "").partition(".")[0] != _OWN:
+                given = [*map(_SHORT.repr, args), *(f"{key}={_SHORT.repr(value)}" for key, value in kwargs.items())]
+                error.add_note(f"The arguments were refused by {function.__name__}({', '.join(given)}).")
+            raise
+
+    return told
 
 
 __all__ = [

@@ -6,6 +6,8 @@ and `slinalg` the rest, `random` the random variables (imported on first use).
 """
 
 import importlib
+import inspect
+import sys
 
 from pyscan.tensor.variable import (
     TensorConstant,
@@ -16,6 +18,7 @@ from pyscan.tensor.variable import (
 )
 
 # isort: split
+from pyscan.errors import telling
 from pyscan.raise_op import Assert, CheckAndRaise
 from pyscan.tensor import basic, elemwise, extra_ops, math, nlinalg, slinalg, special, subtensor, type, type_other
 from pyscan.tensor.basic import (
@@ -254,10 +257,26 @@ extract_diag = diagonal
 globals().update(constructors)  # scalar, vector, ..., dmatrix, ..., vectors, ...
 
 
+def _tell_arguments():
+    """Lets the functions of this package tell the user's arguments when they refuse them: here and in the modules that they are from.
+    Left out are those that the package calls in great number, and one whose refusal is an answer."""
+    left_out = {as_tensor, as_tensor_variable, constant, get_scalar_constant_value, extract_constant}
+    for values in (globals(), vars(nlinalg), vars(slinalg)):
+        for name, value in list(values.items()):
+            if not name.startswith("_") and inspect.isfunction(value) and value.__module__.startswith(f"{__name__}.") and value not in left_out:
+                home = vars(sys.modules[value.__module__])
+                values[name] = value if hasattr(value, "__wrapped__") else telling(value)
+                if home.get(name) is value:
+                    home[name] = values[name]
+
+
+_tell_arguments()
+
+
 def __getattr__(name):
     if name == "random":
         return importlib.import_module("pyscan.tensor.random")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("importlib", "constructors")]
+__all__ = [name for name in dir() if not name.startswith("_") and name not in ("importlib", "inspect", "sys", "telling", "constructors")]

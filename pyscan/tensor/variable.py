@@ -6,12 +6,14 @@ them import this one. Relies on `type` and `scalar`.
 
 from __future__ import annotations
 
+import inspect
 import numbers
 
 import numpy as np
 
 import pyscan.tensor as at  # its names are used inside functions only
 from pyscan._core import Apply, Constant, Variable
+from pyscan.errors import telling
 from pyscan.scalar import ScalarType, autocast_dtype, dtype_kinds, dtype_name, upcast
 from pyscan.tensor.type import TensorType, tensor_type
 
@@ -219,7 +221,10 @@ class TensorOperators:
         "ceil floor trunc deg2rad rad2deg"
     ).split():
         locals()[_name] = _method(_name)
-    del _name
+    for _name, _value in list(locals().items()):
+        if not _name.startswith("_") and inspect.isfunction(_value):
+            locals()[_name] = telling(_value)
+    del _name, _value
 
 
 # NumPy's names that differ from ours.
