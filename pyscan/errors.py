@@ -76,15 +76,14 @@ _SHORT.maxother = _SHORT.maxstring = 60
 _OWN = __name__.partition(".")[0]
 
 
-def telling(function: Callable[..., Any]) -> Callable[..., Any]:
+def telling(function: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
     """The function; where a call from outside this package fails, the exception gets a note of the call with its arguments, by the
-    user's names for them: what was refused within may be an intermediate result that has none.
+    user's names for them: what was refused within may be an intermediate result that has none. `name`, where the function has
+    another for the user.
 
-    >>> try:
-    ...     telling(int)("a")
-    ... except ValueError as error:
-    ...     print(error.__notes__)
-    ["The arguments were refused by int('a')."]
+    >>> import pyscan.tensor as at
+    >>> telling(at.sum).__name__
+    'sum'
     """
 
     @wraps(function)
@@ -94,7 +93,7 @@ def telling(function: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if sys._getframe(1).f_globals.get("__name__", "").partition(".")[0] != _OWN:
                 given = [*map(_SHORT.repr, args), *(f"{key}={_SHORT.repr(value)}" for key, value in kwargs.items())]
-                error.add_note(f"The arguments were refused by {function.__name__}({', '.join(given)}).")
+                error.add_note(f"The arguments were refused by {name or function.__name__}({', '.join(given)}).")
             raise
 
     return told

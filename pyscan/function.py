@@ -343,7 +343,9 @@ class Function(_core.Caller):
     def _run_general(self, args: tuple, kwargs: dict[str, Any], outs: list[Any] | None = None) -> list[Any]:
         inputs = self.maker.inputs
         if len(args) + len(kwargs) > len(inputs):
-            raise TypeError("Too many parameter passed to aesara function")
+            named = "".join(f", {key}=..." for key in kwargs)
+            taken = ", ".join(str(spec.name or spec.variable) for spec in inputs if not spec.shared)
+            raise TypeError(f"Too many parameter passed to aesara function: {len(args)} by position{named} came; it takes ({taken})")
         given: list[Any] = [_MISSING] * len(inputs)
         for i, arg in enumerate(args):
             given[i] = self._take_explicit(i, arg)

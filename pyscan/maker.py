@@ -12,7 +12,7 @@ from typing import Any, Iterable
 
 from pyscan import _core
 from pyscan.config import config
-from pyscan.errors import UnusedInputError
+from pyscan.errors import UnusedInputError, about
 from pyscan.io import In, SymbolicInput, SymbolicOutput
 
 __all__ = ["collect", "checked_graph", "rewrite", "copy_aliased_outputs", "leaves", "rebuild_collect_shared", "Replacer"]
@@ -50,7 +50,7 @@ class Replacer:
     def replace(self, old: Any, new: Any) -> None:
         """From now on `new` (as it is after the replacements so far) stands for `old`."""
         if not isinstance(old, _core.Variable):
-            raise TypeError("`givens` keys must be Variables")
+            raise TypeError(f"`givens` keys must be Variables; {old!r} came")
         if not isinstance(new, _core.Variable):
             new = _as_shared(new)
         if old in self._new:
@@ -200,7 +200,7 @@ def collect(inputs: list[SymbolicInput], outputs: list[SymbolicOutput], updates:
             strict: bool) -> tuple[list[SymbolicInput], list[SymbolicOutput]]:
     """Apply the givens and find the shared variables; returns all inputs (the user's, then the shared ones) and the outputs."""
     if not isinstance(no_default_updates, (bool, list)):
-        raise TypeError("The `no_default_update` argument must be a boolean or list")
+        raise TypeError(f"The `no_default_update` argument must be a boolean or list; no_default_updates={no_default_updates!r} came")
     replacer = Replacer(strict)
     targets = {spec.variable for spec in inputs}
     pairs = _pairs(givens, "givens")
@@ -208,7 +208,8 @@ def collect(inputs: list[SymbolicInput], outputs: list[SymbolicOutput], updates:
         if isinstance(old, _core.Variable) and old in targets:
             raise RuntimeError(_GIVEN_INPUT.format(x=old))
     for old, new in pairs:
-        replacer.replace(old, new)
+        with about(lambda old=old, new=new: f"It is about the pair of {old} and {new!r} in `givens`."):
+            replacer.replace(old, new)
     collector = _Collector(_checked_updates(updates, replacer), no_default_updates, replacer, targets)
     for old, _ in pairs:
         collector.visit(replacer(old))
@@ -254,7 +255,7 @@ def rebuild_collect_shared(outputs: Any, inputs: Any = None, replace: Any = None
     ([x, s], [s], [s])
     """
     if not isinstance(no_default_updates, (bool, list)):
-        raise TypeError("The `no_default_update` argument must be a boolean or list")
+        raise TypeError(f"The `no_default_update` argument must be a boolean or list; no_default_updates={no_default_updates!r} came")
     replacer = Replacer(rebuild_strict)
     given = [spec.variable if isinstance(spec, SymbolicInput) else spec for spec in inputs or ()]
     pairs = _pairs(replace, "replace")

@@ -105,7 +105,9 @@ def _read_output_info(i, info):
             raise TypeError(f"object of type '{type(taps).__name__}' has no len(): the taps of {label(f'outputs_info[{i}]', initial)} must be a list, as in [{taps!r}]")
         if len(taps) > len(set(taps)):
             raise ValueError("All the taps must be different in  `outputs_info`", info)
-        if any(tap >= 0 for tap in taps):
+        with about(lambda: f"The taps of {label(f'outputs_info[{i}]', initial)} must be negative integers, got {taps}."):
+            reach_forward = any(tap >= 0 for tap in taps)
+        if reach_forward:
             raise ValueError("All the tap values must be smaller than 0.", info)
         if not all(isinstance(tap, (int, np.integer)) for tap in taps):
             raise TypeError(f"Expected an integer: the taps of {label(f'outputs_info[{i}]', initial)} must be negative integers, got {list(taps)}")
@@ -121,6 +123,8 @@ def fixed_steps(n_steps):
     if isinstance(n_steps, (int, float)):
         as_int = int(n_steps)  # refuses NaN; other floats are refused where they become a length
         return as_int if isinstance(n_steps, int) else None
+    if isinstance(n_steps, Variable) and not hasattr(n_steps.type, "ndim"):
+        return None  # refused where it becomes a length
     if (n_steps.type.ndim if isinstance(n_steps, Variable) else np.ndim(n_steps)) > 0:
         return None  # refused where it becomes a length
     try:

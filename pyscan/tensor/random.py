@@ -17,6 +17,7 @@ import numpy as np
 from pyscan import _core
 from pyscan._core import Apply, Op, Variable
 from pyscan.config import config
+from pyscan.errors import telling
 from pyscan.tensor.basic import NoneConst, arange, as_tensor_variable, cast, constant, get_vector_length
 from pyscan.tensor.random_shapes import (
     broadcast_params,
@@ -454,7 +455,7 @@ def _call_method(name, params, convert):
     size = "" if "size" in _parameters(params) else ", size=None"
     given = f"convert({', '.join(map('{0}={0}'.format, names))})" if convert else f"({', '.join(names)},)"
     source = "\n" * (_draw.__code__.co_firstlineno - 1) + f"lambda self, /, {params}{size}, **kwargs: draw(self, {given}, size, kwargs)"
-    call = eval(compile(source, __file__, "eval"), {"draw": _draw, "convert": convert})  # in tracebacks, and where a user's line is looked for, it is of this file
+    call = eval(compile(source, __file__, "eval"), {"draw": _draw, "convert": convert and telling(convert, name)})  # in tracebacks, and where a user's line is looked for, it is of this file
     call.__name__, call.__qualname__, call.__module__ = "__call__", name, __name__  # the latter name is the one that Python's TypeErrors give
     return call
 

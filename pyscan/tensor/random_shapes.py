@@ -36,7 +36,7 @@ def normalize_size_param(size):
     if isinstance(size, int):
         size = [size]
     elif not isinstance(size, (np.ndarray, Variable, Sequence)):
-        raise TypeError("Parameter size must be None, an integer, or a sequence with integers.")
+        raise TypeError(f"Parameter size must be None, an integer, or a sequence with integers.\n{size!r} came.")
     size = cast(as_tensor_variable(size, ndim=1), "int64")
     return size if isinstance(size, Constant) else specify_shape(size, (get_vector_length(size),))
 

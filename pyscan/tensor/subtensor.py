@@ -658,6 +658,8 @@ def take(a, indices, axis=None, mode="raise"):
     a, indices = as_tensor_variable(a), as_tensor_variable(indices)
     if axis is None:
         a, axis = a.flatten(), 0
+    if axis < -a.type.ndim:
+        raise IndexError(f"too many indices for array: axis {axis} of {a}, which has {a.type.ndim} dimension(s)")
     axis = axis + a.type.ndim if axis < 0 else axis
     if mode == "clip":
         indices = at.clip(indices, 0, a.shape[axis] - 1)

@@ -379,7 +379,7 @@ def as_tensor_variable(x, name=None, ndim=None, dtype=None):
         kind = x.type
         if not isinstance(kind, TensorType):
             if not isinstance(kind, ScalarType):
-                raise TypeError(f"Tensor type field must be a TensorType; found {type(kind)}.")
+                raise TypeError(f"Tensor type field must be a TensorType; found {type(kind)}. It is the type of {x}.")
             x = at.tensor_from_scalar(x)
         return x if ndim is None or x.type.ndim == ndim else _with_ndim(x, ndim)
     if isinstance(x, Apply):
