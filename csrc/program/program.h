@@ -164,6 +164,8 @@ int32_t loop_inner_out(const Loop *loop, int32_t i);
 /* Where an array is filled with one number and then only read, as by a loop's initial state, shows the number in the array's
  * shape instead: no memory is written. Of the top level; call before the storage is planned. */
 void program_spread_fills(Program *program);
+/* Whether no row of an array but the last is read: of the top level. */
+bool program_reads_last_row(const Program *program, int32_t value);
 
 /* Fills what follows from the instructions, in the program and in its loops' bodies: which values are views, which are
  * pinned because they leave the program or the body, and the storage of computed arrays, numbered by their lives so that

@@ -1,10 +1,16 @@
-/* Arrays of one number that are only read: a view of the number instead of memory.
+/* Who reads an array.
+ *
+ * Arrays of one number that are only read: a view of the number instead of memory.
  *
  *     %2 = map second.f64 $0, #0            %2 view = spread #0, $0
  *     %5 = set_slice set [:b] %4, %2, #1    %5 = set_slice set [:b] %4, %2, #1
  *
- * Only readers that never write to what they read, give it away or ask for adjacent elements count.
- * Relies on: program.h, ops. Relied on by: lower. */
+ * Only readers that never write to what they read, give it away or ask for adjacent elements count. And a loop's rows of which
+ * only the last is read, so that no others need be stored:
+ *
+ *     %12 = slice [a:] %11, #1; %14 = slice [i] %12, #-1
+ *
+ * Relies on: program.h, ops. Relied on by: lower, vm. */
 #include "ops/ops.h"
 #include "program/program.h"
 
@@ -88,4 +94,46 @@ void program_spread_fills(Program *program)
             instr->opcode = I_SPREAD;
         }
     }
+}
+
+/* The integer that the entry asks for is this constant or (is_least) a larger one. */
+static bool is_integer(const Program *program, int32_t value, int64_t number, bool is_least)
+{
+    const Value *row = &program->values[value];
+    int64_t integer;
+
+    if (row->origin != ORIGIN_CONSTANT || row->dtype != DTYPE_INT64 || row->value_class > VALUE_ARRAY) {
+        return false;
+    }
+    integer = *(const int64_t *)(const void *)program->constants[row->index].data;
+    return integer == number || (is_least && integer > number);
+}
+
+/* Bodies have no list of outputs: what leaves them is not known here. */
+bool program_reads_last_row(const Program *program, int32_t value)
+{
+    if (program->n_outputs == 0 || is_given_away(program, value)) {
+        return false;
+    }
+    for (int32_t i = 0; i < program->n_instrs; i++) {
+        const Instr *instr = &program->instrs[i];
+        const int32_t *src = instr_src(program, instr);
+
+        for (int32_t j = 0; j < instr->n_src; j++) {
+            bool is_slice = instr->opcode == I_SLICE && j == 0 && instr->n_aux > 0 && instr->n_src > 1;
+            int64_t entry = is_slice ? instr_aux(program, instr)[0] : 0;
+
+            if (src[j] != value) {
+                continue;
+            }
+            if (is_slice && entry == SLICE_INDEX && is_integer(program, src[1], -1, false)) {
+                continue;
+            }
+            if (!is_slice || entry != (SLICE_RANGE | SLICE_START) || instr->n_aux != 1 || !is_integer(program, src[1], 0, true)
+                || !program_reads_last_row(program, instr_dst(program, instr)[0])) {
+                return false;
+            }
+        }
+    }
+    return true;
 }

@@ -45,6 +45,7 @@ typedef struct TileRows {
     char *own;             /* past + 1 rows of the tile */
     int64_t own_stride;
     bool is_past_copied;   /* the past rows are read in the tile, since results are written over them too early */
+    bool is_last_only;     /* of the rows kept nobody reads any but the last: others are made in the tile alone */
 } TileRows;
 
 typedef struct TileCall {
@@ -275,6 +276,9 @@ int tiles_new(Tiles **result, const LoopFrame *loop_frame)
     drop_unused(tiles, body->n_values);
     find_moving(tiles);
     find_repeat(tiles, loop_frame);
+    for (int32_t i = 0; i < loop_frame->n_writers; i++) {
+        tiles->rows[i].is_last_only = program_reads_last_row(loop_frame->around->program, loop_frame->writers[i].outer_out);
+    }
     return 0;
 }
 
@@ -488,7 +492,8 @@ static int set_rows(LoopFrame *loop_frame, int ndim, Run *run)
         }
         (void)show_array(out, &writer->shape, ndim);
         tiles->rows[i] = (TileRows){.kept = loop_frame->around->arrays[writer->outer_out]->data, .stride = writer->stride, .n_all = n_all,
-            .n_kept = writer->n_rows, .past = writer->past, .is_past_copied = n_all > writer->n_rows && loop_frame->n_steps <= writer->n_rows};
+            .n_kept = writer->n_rows, .past = writer->past, .is_past_copied = n_all > writer->n_rows && loop_frame->n_steps <= writer->n_rows,
+            .is_last_only = tiles->rows[i].is_last_only};
     }
     return 0;
 }
@@ -644,7 +649,7 @@ static void show_row(Tiles *tiles, int32_t number, int64_t time)
     const TileRows *rows = &tiles->rows[place->writer];
     int64_t dropped = rows->n_all > rows->n_kept ? rows->n_all - rows->n_kept : 0, stride = place->strides[tiles->ndim - 1];
 
-    if (time >= dropped) {
+    if (time >= dropped && (!rows->is_last_only || time < rows->past || time == rows->n_all - 1)) {
         tiles->at[number] = rows->kept + (time - dropped) * rows->stride + place->offset;
         tiles->inner[number] = stride;
     } else if (time < rows->past && !rows->is_past_copied) {
@@ -731,7 +736,7 @@ static int run_repeated(LoopFrame *loop_frame, int64_t n, int64_t *n_steps, Run 
     Tiles *tiles = loop_frame->tiles;
     const TileCall *call = tiles->calls;
     int carried = tiles->is_repeat_second ? 1 : 0;
-    int64_t n_all = loop_frame->n_steps - tiles->rows[0].n_kept, n_piece = 1 + 65536 / n;
+    int64_t n_all = loop_frame->n_steps - (tiles->rows[0].is_last_only ? 0 : tiles->rows[0].n_kept), n_piece = 1 + 65536 / n;
 
     *n_steps = 0;
     while (tiles->repeat != NULL && *n_steps + 1 < n_all) {

@@ -278,3 +278,46 @@ def test_one_operation_with_a_number_and_on_an_older_row():
         return [a, start], [doubled[0][-1], older[0][-1], older[0][-3:]], {}
 
     same(build, numbers(600), numbers(1200).reshape(2, 600))
+
+
+# What is read of the rows, and whether it is the last alone.
+READS = {
+    "last": lambda rows: [rows[-1]],
+    "last twice": lambda rows: [rows[-1], rows[-1] + 1],
+    "last of the later": lambda rows: [rows[1:][-1]],
+    "part of the last": lambda rows: [rows[-1, 3:]],
+    "last but one": lambda rows: [rows[-1], rows[-2]],
+    "first of the later": lambda rows: [rows[1:][0], rows[-1]],
+    "every other": lambda rows: [rows[::2][-1], rows[-1]],
+    "all": lambda rows: [rows[-1], rows],
+    "sum": lambda rows: [rows[-1], rows.sum(axis=0)],
+}
+
+
+@pytest.mark.parametrize("n_steps", [2, 3, 10])
+@pytest.mark.parametrize("taps", [[-1], [-2, -1], [-3]])
+@pytest.mark.parametrize("read", READS)
+def test_rows_that_nobody_reads_are_missed_by_nobody(read, taps, n_steps):
+    past = -min(taps)
+
+    def build():
+        start, a = at.dmatrix("start"), at.dvector("a")
+        initial = {"initial": start[0] if past == 1 else start, "taps": taps}
+        for one in (True, False):  # an operation that is repeated at once, and more of them
+            if one and len(taps) > 1:
+                continue
+            outputs, updates = scanned(lambda *p: p[0] * p[-1] if one else p[0] * p[-1] - p[-2], n_steps, outputs_info=[initial], non_sequences=[a])
+            yield [start, a], READS[read](outputs[0]), updates
+
+    for form in build():
+        same(lambda form=form: form, np.stack([numbers(3000, start=-row) for row in range(1, past + 1)]), numbers(3000))
+
+
+def test_rows_read_by_another_loop_are_stored():
+    def build():
+        a = at.dvector("a")
+        (rows,), _ = scanned(lambda p, a: p * a, 6, outputs_info=[a], non_sequences=[a])
+        (sums,), updates = scanned(lambda row, s: s + row, None, sequences=[rows], outputs_info=[at.zeros_like(a)])
+        return [a], [rows[-1], sums[-1]], updates
+
+    same(build, numbers(3000))
