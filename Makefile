@@ -3,6 +3,8 @@
 #   test     build and run the tests              asan    the tests under the address and undefined behaviour sanitizers
 #   lint     build with warnings as errors        tsan-c  the plain C test program under the thread sanitizer
 #   bench    nanoseconds a step of the workloads  wheel   sdist and wheel into dist/
+#   bench-peers   installs what bench compares with (Numba, PyTensor, JAX, Aesara), each into an environment in build/peers
+#   bench-long    10^9 steps of which only the last is read
 #   bench-random  nanoseconds a draw, against NumPy's own fills
 #   fuzz     two thousand generated scans against the plain twin
 #   test-numpy  one wheel for each Python at hand, tested under the oldest and the newest NumPy that pip installs there
@@ -16,7 +18,7 @@ CORE_SOURCES := $(wildcard csrc/*/*.c csrc/*/*.h csrc/*/*.def csrc/*/*.inc)
 NEEDS = $(PY) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
 e = p['project']['optional-dependencies']; print(*p['build-system']['requires'], *(r for x in sys.argv[1:] for r in e[x]), sep='\n')"
 
-.PHONY: demo test test-numpy fuzz asan lint tsan-c bench bench-random wheel clean
+.PHONY: demo test test-numpy fuzz asan lint tsan-c bench bench-peers bench-long bench-random wheel clean
 .DELETE_ON_ERROR:
 
 demo: build/core.stamp
@@ -33,6 +35,12 @@ fuzz: build/core.stamp $(VENV)/test.stamp
 
 bench: build/core.stamp
 	PYTHONPATH=. $(PY) tests/bench/bench.py $(ARGS)
+
+bench-peers: $(VENV)/build.stamp
+	$(PY) tests/bench/peers/install.py $(ARGS)
+
+bench-long: build/core.stamp
+	PYTHONPATH=. $(PY) tests/bench/bench.py --long
 
 bench-random: build/core.stamp
 	PYTHONPATH=. $(PY) tests/bench/bench_random.py $(ARGS)

@@ -3,12 +3,23 @@
 `WORKLOADS[name]` is (number of steps, compile, plain): `compile()` returns a call of the compiled function without arguments,
 `plain()` runs the same model step by step in Python and returns the same values.
 """
+import importlib
+import os
+
 import numpy as np
 
-import pyscan
-import pyscan.tensor as at
-
 SEED = 23
+PATHS, STATES, DIMENSIONS, LENGTH, BATCH, UNITS = 1_000, 20, 10, 1_000_000, 32, 64  # lengths of one step's arrays
+
+# The library that the graphs are made with: pyscan, aesara or pytensor; "" where none is needed (tests/bench/peers).
+LIBRARY = os.environ.get("PYSCAN_BENCH_LIBRARY", "pyscan")
+if LIBRARY:
+    library, at = importlib.import_module(LIBRARY), importlib.import_module(LIBRARY + ".tensor")
+
+
+def scan(*args, **kwargs):
+    """The library's scan; PyTensor gives updates only when asked."""
+    return library.scan(*args, **kwargs, **({"return_updates": True} if LIBRARY == "pytensor" else {}))
 
 
 def generators(count):
@@ -19,8 +30,8 @@ def generators(count):
 def draws(n_steps):
     def compiled():
         stream = at.random.RandomStream(SEED)
-        path, updates = pyscan.scan(lambda: stream.normal(), n_steps=n_steps)
-        return pyscan.function([], path, updates=updates)
+        path, updates = scan(lambda: stream.normal(), n_steps=n_steps)
+        return library.function([], path, updates=updates)
 
     def plain():
         (rng,), out = generators(1), np.empty(n_steps)
@@ -33,8 +44,8 @@ def draws(n_steps):
 def autoregression(n_steps, last_only=False):
     def compiled():
         stream, start = at.random.RandomStream(SEED), at.dscalar("start")
-        path, updates = pyscan.scan(lambda x: 0.9 * x + stream.normal(0.0, 0.1), outputs_info=[start], n_steps=n_steps)
-        f = pyscan.function([start], path[-1] if last_only else path, updates=updates)
+        path, updates = scan(lambda x: 0.9 * x + stream.normal(0.0, 0.1), outputs_info=[start], n_steps=n_steps)
+        f = library.function([start], path[-1] if last_only else path, updates=updates)
         return lambda: f(1.0)
 
     def plain():
@@ -52,8 +63,8 @@ def stochastic_volatility(n_steps):
         def step(h):
             new = -1.0 + 0.97 * (h + 1.0) + 0.2 * stream.normal()
             return new, at.exp(0.5 * new) * stream.normal()
-        paths, updates = pyscan.scan(step, outputs_info=[start, None], n_steps=n_steps)
-        f = pyscan.function([start], paths, updates=updates)
+        paths, updates = scan(step, outputs_info=[start, None], n_steps=n_steps)
+        f = library.function([start], paths, updates=updates)
         return lambda: f(-1.0)
 
     def plain():
@@ -72,8 +83,8 @@ def geometric_brownian(n_steps, n_paths):
 
     def compiled():
         stream, start = at.random.RandomStream(SEED), at.dvector("start")
-        path, updates = pyscan.scan(lambda s: s * at.exp(shift + width * stream.normal(size=(n_paths,))), outputs_info=[start], n_steps=n_steps)
-        f = pyscan.function([start], path, updates=updates)
+        path, updates = scan(lambda s: s * at.exp(shift + width * stream.normal(size=(n_paths,))), outputs_info=[start], n_steps=n_steps)
+        f = library.function([start], path, updates=updates)
         return lambda: f(np.full(n_paths, 100.0))
 
     def plain():
@@ -94,8 +105,8 @@ def epidemic(n_steps):
             infected = stream.binomial(s, 1.0 - at.exp(-0.3 * i / population))
             recovered = stream.binomial(i, 0.1)
             return s - infected, i + infected - recovered
-        paths, updates = pyscan.scan(step, outputs_info=[s0, i0], n_steps=n_steps)
-        f = pyscan.function([s0, i0], paths, updates=updates)
+        paths, updates = scan(step, outputs_info=[s0, i0], n_steps=n_steps)
+        f = library.function([s0, i0], paths, updates=updates)
         return lambda: f(99_990, 10)
 
     def plain():
@@ -117,9 +128,9 @@ def linear_system(n_steps, size):
     def compiled():
         stream = at.random.RandomStream(SEED)
         x0, a, b = at.dvector("x0"), at.dmatrix("a"), at.dmatrix("b")
-        path, updates = pyscan.scan(lambda x, a, b: at.dot(a, x) + at.dot(b, stream.normal(size=(size,))), outputs_info=[x0],
-                                    non_sequences=[a, b], n_steps=n_steps)
-        f = pyscan.function([x0, a, b], path, updates=updates)
+        path, updates = scan(lambda x, a, b: at.dot(a, x) + at.dot(b, stream.normal(size=(size,))), outputs_info=[x0],
+                             non_sequences=[a, b], n_steps=n_steps)
+        f = library.function([x0, a, b], path, updates=updates)
         return lambda: f(np.zeros(size), turn, factor)
 
     def plain():
@@ -141,8 +152,8 @@ def hidden_markov(n_steps):
         def step(z, p, mu):
             new = stream.categorical(p[z])
             return new, mu[new] + stream.normal()
-        paths, updates = pyscan.scan(step, outputs_info=[z0, None], non_sequences=[p, mu], n_steps=n_steps)
-        f = pyscan.function([p, mu, z0], paths, updates=updates)
+        paths, updates = scan(step, outputs_info=[z0, None], non_sequences=[p, mu], n_steps=n_steps)
+        f = library.function([p, mu, z0], paths, updates=updates)
         return lambda: f(rows, means, 0)
 
     def plain():
@@ -164,8 +175,8 @@ def random_walk_metropolis(n_steps, size):
             proposed = -0.5 * at.sum(proposal**2)
             accept = at.log(stream.uniform()) < proposed - density
             return at.switch(accept, proposal, x), at.switch(accept, proposed, density)
-        paths, updates = pyscan.scan(step, outputs_info=[x0, -0.5 * at.sum(x0**2)], n_steps=n_steps)
-        f = pyscan.function([x0], paths, updates=updates)
+        paths, updates = scan(step, outputs_info=[x0, -0.5 * at.sum(x0**2)], n_steps=n_steps)
+        f = library.function([x0], paths, updates=updates)
         return lambda: f(np.zeros(size))
 
     def plain():
@@ -184,8 +195,8 @@ def random_walk_metropolis(n_steps, size):
 def logistic_map(n_steps):
     def compiled():
         x0, r = at.dscalar("x0"), at.dscalar("r")
-        path, updates = pyscan.scan(lambda x, r: r * x * (1.0 - x), outputs_info=[x0], non_sequences=[r], n_steps=n_steps)
-        f = pyscan.function([x0, r], path, updates=updates)
+        path, updates = scan(lambda x, r: r * x * (1.0 - x), outputs_info=[x0], non_sequences=[r], n_steps=n_steps)
+        f = library.function([x0, r], path, updates=updates)
         return lambda: f(0.3, 3.7)
 
     def plain():
@@ -201,8 +212,8 @@ def elementwise_power(n_steps, size):
 
     def compiled():
         a = at.dvector("a")
-        path, updates = pyscan.scan(lambda p, a: p * a, outputs_info=[at.ones_like(a)], non_sequences=[a], n_steps=n_steps)
-        f = pyscan.function([a], path[-1], updates=updates)
+        path, updates = scan(lambda p, a: p * a, outputs_info=[at.ones_like(a)], non_sequences=[a], n_steps=n_steps)
+        f = library.function([a], path[-1], updates=updates)
         return lambda: f(base)
 
     def plain():
@@ -220,9 +231,9 @@ def recurrent_network(n_steps, batch, units):
 
     def compiled():
         x, h0, w, u, c = at.dtensor3("x"), at.dmatrix("h0"), at.dmatrix("w"), at.dmatrix("u"), at.dvector("c")
-        path, updates = pyscan.scan(lambda x, h, w, u, c: at.tanh(at.dot(h, w) + at.dot(x, u) + c), sequences=[x], outputs_info=[h0],
-                                    non_sequences=[w, u, c])
-        f = pyscan.function([x, h0, w, u, c], path, updates=updates)
+        path, updates = scan(lambda x, h, w, u, c: at.tanh(at.dot(h, w) + at.dot(x, u) + c), sequences=[x], outputs_info=[h0],
+                             non_sequences=[w, u, c])
+        f = library.function([x, h0, w, u, c], path, updates=updates)
         return lambda: f(*values)
 
     def plain():
@@ -240,12 +251,12 @@ WORKLOADS = {
     "ar1": autoregression(100_000),
     "ar1_last": autoregression(100_000, last_only=True),
     "stochvol": stochastic_volatility(100_000),
-    "gbm": geometric_brownian(252, 1_000),
+    "gbm": geometric_brownian(252, PATHS),
     "sir": epidemic(10_000),
-    "lds": linear_system(10_000, 20),
+    "lds": linear_system(10_000, STATES),
     "hmm": hidden_markov(10_000),
-    "metropolis": random_walk_metropolis(100_000, 10),
+    "metropolis": random_walk_metropolis(100_000, DIMENSIONS),
     "logistic": logistic_map(1_000_000),
-    "power": elementwise_power(10, 1_000_000),
-    "rnn": recurrent_network(200, 32, 64),
+    "power": elementwise_power(10, LENGTH),
+    "rnn": recurrent_network(200, BATCH, UNITS),
 }
