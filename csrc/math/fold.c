@@ -28,16 +28,19 @@ FoldKernel math_fold(int scalar, int compute) { return find_tables(compute)->fol
 
 ColumnsKernel math_fold_columns(int scalar, int compute) { return find_tables(compute)->columns[scalar][compute]; }
 
-static bool is_wide(int scalar, int compute) { return scalar == SCALAR_ADD && (compute == DTYPE_INT64 || compute == DTYPE_UINT64); }
+static bool is_wide(int scalar, int source, int compute)
+{
+    return scalar == SCALAR_ADD && (source == DTYPE_FLOAT32 ? compute == DTYPE_FLOAT64 : compute == DTYPE_INT64 || compute == DTYPE_UINT64);
+}
 
 FoldKernel math_fold_wide(int scalar, int source, int compute)
 {
-    return is_wide(scalar, compute) ? find_tables(compute)->wide_folds[source] : NULL;
+    return is_wide(scalar, source, compute) ? find_tables(compute)->wide_folds[source] : NULL;
 }
 
 ColumnsKernel math_fold_wide_columns(int scalar, int source, int compute)
 {
-    return is_wide(scalar, compute) ? find_tables(compute)->wide_columns[source] : NULL;
+    return is_wide(scalar, source, compute) ? find_tables(compute)->wide_columns[source] : NULL;
 }
 
 bool math_fold_is_free(int scalar, int compute)

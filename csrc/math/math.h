@@ -49,8 +49,8 @@ enum { MATH_COLUMNS_BYTES = 512, MATH_FREE_BYTES = 4096 };
 typedef void (*ColumnsKernel)(int64_t n, int64_t width, const char *data, int64_t stride, char *result);
 ColumnsKernel math_fold_columns(int scalar, int compute);
 
-/* The same of elements of a smaller integer type, without copies of them as the type computed in: for ADD in 64 bits, free in
- * its order. NULL for others. */
+/* The same of elements of a smaller type, without copies of them as the type computed in: for ADD of integers in 64 bits, and of
+ * FLOAT32 as FLOAT64. NULL for others. */
 FoldKernel math_fold_wide(int scalar, int source, int compute);
 ColumnsKernel math_fold_wide_columns(int scalar, int source, int compute);
 

@@ -103,6 +103,16 @@ def test_sums_and_products_of_small_integers_wrap_in_64_bits(dtype):
                     assert got.dtype == want.dtype and np.array_equal(got, want), (shape, name, axis)
 
 
+def test_sums_of_float32_are_those_of_the_same_numbers_as_float64():
+    for shape in [(n, 67) for n in (1, 7, 8, 40, 129, 1000)] + [(3, 1000), (500, 3)]:
+        a = numbers(shape, "float32")
+        a[np.isnan(a)] = 1
+        for axis in (0, 1, None):
+            short, wide = reduced("sum", "float32", 2, axis), reduced("sum", "float64", 2, axis)
+            for layout in (a, np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2]):
+                assert np.array_equal(short(layout), wide(a.astype("float64")).astype("float32")), (shape, axis)
+
+
 def test_whoever_reads_one_of_the_largest_and_its_place_computes_one():
     x = at.dmatrix()
     largest, place = at.max_and_argmax(x, axis=0)
