@@ -401,15 +401,21 @@ def _row(value, shape):
         raise ValueError(f"could not broadcast input array from shape {np.shape(value)} into shape {shape}") from None
 
 
+def _stacked(rows, kept, shape, dtype):
+    """The last `kept` rows as one array; the shape of a row is needed where there is none."""
+    rows = rows[max(0, len(rows) - kept):]
+    return np.array(rows, dtype=dtype).reshape((len(rows), *shape))
+
+
 def _path(rows, kept, variable):
     """Stack what a path output keeps; without a step every length is 0."""
     if not rows:
         return np.empty((0,) * variable.type.ndim, dtype=variable.type.dtype)
-    return np.array(rows[max(0, len(rows) - kept):], dtype=variable.type.dtype).reshape((-1,) + rows[0].shape)
+    return _stacked(rows, kept, rows[0].shape, variable.type.dtype)
 
 
 def _state_path(rows, buffer):
-    return np.array(rows[max(0, len(rows) - len(buffer)):], dtype=buffer.dtype).reshape((-1,) + buffer.shape[1:])
+    return _stacked(rows, len(buffer), buffer.shape[1:], buffer.dtype)
 
 
 def _scan(node, inputs):

@@ -14,9 +14,11 @@ import pyscan
 import pyscan.tensor as at
 from pyscan.scan import until
 
-FLOATS = ("float64", "float32")
-DTYPES = ("float64", "float64", "float64", "float32", "int64", "int32", "bool")
-WIDTH = 3  # length of every vector axis that is not 1
+from .operations import DTYPES_OF, FORMS, KIND_OF, WIDTH, elementwise, library_function, tame
+
+DTYPES = ("float64", "float64", "float64", "float64", "float32", "float32", "int64", "int64", "int32", "bool", "int8", "int16", "uint8", "uint16",
+          "uint32", "uint64", "complex128", "complex64")
+MAX_ELEMENTS, MAX_RANK = 48, 3
 
 
 @dataclass
@@ -40,16 +42,25 @@ def number(draw, dtype):
     if dtype == "bool":
         return draw(st.booleans())
     if "int" in dtype:
-        return draw(st.integers(-3, 5))
-    return draw(st.sampled_from((0.5, 1.0, -1.5, 2.0, 0.25, -0.0, 3.0, 1e-3, 7.0)))
+        return draw(st.integers(0 if dtype.startswith("u") else -3, 5))
+    real = draw(st.sampled_from((0.5, 1.0, -1.5, 2.0, 0.25, -0.0, 3.0, 1e-3, 7.0)))
+    return complex(real, draw(st.sampled_from((0.0, 1.0, -2.5)))) if KIND_OF[dtype] == "c" else real
 
 
 def array(draw, dtype, shape):
     """A NumPy array of the dtype and shape, in one of several layouts."""
-    values = np.empty(shape, dtype=dtype)
-    for index in np.ndindex(*shape):
-        values[index] = number(draw, dtype)
-    layout = draw(st.sampled_from(("plain", "plain", "strided", "reversed", "transposed"))) if shape else "plain"
+    choices = np.array([number(draw, dtype) for _ in range(min(4, max(1, int(np.prod(shape)))))], dtype=dtype)
+    values = np.array(np.resize(choices, shape), dtype=dtype)
+    layout = draw(st.sampled_from(("plain", "plain", "strided", "reversed", "transposed", "read-only", "unaligned", "broadcast"))) if shape else "plain"
+    if layout == "read-only":
+        values.flags.writeable = False
+        return values
+    if layout == "unaligned" and values.size:
+        view = np.zeros(values.nbytes + 1, dtype="int8")[1:].view(dtype).reshape(shape)
+        view[...] = values
+        return view
+    if layout == "broadcast" and shape[0] > 0:
+        return np.broadcast_to(values[:1], shape)
     if layout == "strided":
         wide = np.zeros(shape[:-1] + (2 * shape[-1],), dtype=dtype)
         wide[..., ::2] = values
@@ -72,9 +83,27 @@ class Body:
         """A variable of one of the dtypes from the pool that broadcasts with the shape `beside`, or a constant."""
         fitting = [item for item in self.pool if (not dtypes or item[0].dtype in dtypes) and can_broadcast(item[1], beside)]
         if fitting and self.draw(st.integers(0, 5)):
-            return self.draw(st.sampled_from(fitting))
-        dtype = self.draw(st.sampled_from(dtypes or DTYPES))
-        return at.constant(np.asarray(number(self.draw, dtype), dtype=dtype)), ()
+            picked = self.one_of(fitting)
+        else:
+            dtype = self.draw(st.sampled_from(tuple(d for d in DTYPES if not dtypes or d in dtypes)))
+            picked = at.constant(np.asarray(number(self.draw, dtype), dtype=dtype)), ()
+        self.picked = picked[1]
+        return picked
+
+    def one_of(self, items):
+        """One of the pool's items, more often one that came late."""
+        return self.draw(st.sampled_from(items[-2:] if self.draw(st.booleans()) else items))
+
+    def tensor(self, kinds, shape):
+        """A variable of these kinds of dtype: of this rank at least, or of this very shape."""
+        rank = shape if isinstance(shape, int) else None
+        fitting = [(v, s) for v, s in self.pool if KIND_OF[v.dtype] in kinds and (len(s) >= rank if rank is not None else s == shape)]
+        if fitting and self.draw(st.integers(0, 9)):
+            return self.one_of(fitting)
+        shape = shape if rank is None else (2, WIDTH)[2 - max(rank, 1):] if rank < 3 else (2, 1, WIDTH)
+        dtype = self.draw(st.sampled_from(tuple(d for d in DTYPES if KIND_OF[d] in kinds)))
+        values = np.array([number(self.draw, dtype) for _ in range(3)], dtype=dtype)
+        return at.constant(np.resize(values, shape)), shape
 
     def add(self, variable, shape):
         assert variable.ndim == len(shape), (variable, variable.ndim, shape)
@@ -83,8 +112,13 @@ class Body:
 
     def grow(self):
         """Add one computed variable to the pool."""
-        makers = (arithmetic, arithmetic, arithmetic, unary, compare, switch, reduction, indexing, writing, product, sample, sample)
-        self.add(*self.draw(st.sampled_from(makers))(self))
+        makers = (arithmetic, elementwise, elementwise, sample, *FORMS, library_function)
+        kind = self.draw(st.integers(0, 9))
+        maker = makers[kind] if kind < 4 else self.draw(st.sampled_from(makers[4:]))
+        variable, shape = maker(self)
+        if len(shape) > MAX_RANK or np.prod(shape) > MAX_ELEMENTS:
+            variable, shape = at.sum(variable), ()
+        self.add(variable, shape)
 
 
 def can_broadcast(a, b):
@@ -98,71 +132,6 @@ def arithmetic(body):
     b, sb = body.pick(*numeric, beside=sa)
     name = body.draw(st.sampled_from(("add", "sub", "mul", "true_div", "maximum", "minimum")))
     return getattr(at, name)(a, b), np.broadcast_shapes(sa, sb)
-
-
-def unary(body):
-    a, shape = body.pick("float64", "float32")
-    name = body.draw(st.sampled_from(("exp", "tanh", "neg", "abs", "sqr", "sigmoid", "floor", "sgn", "sin", "log1p", "sqrt")))
-    return getattr(at, name)(a), shape
-
-
-def compare(body):
-    a, sa = body.pick()
-    b, sb = body.pick(beside=sa)
-    name = body.draw(st.sampled_from(("lt", "le", "eq", "neq", "ge")))
-    return getattr(at, name)(a, b), np.broadcast_shapes(sa, sb)
-
-
-def switch(body):
-    c, sc = body.pick("bool")
-    a, sa = body.pick("float64", "int64", beside=sc)
-    both = np.broadcast_shapes(sc, sa)
-    b, sb = body.pick("float64", "int64", beside=both)
-    return at.switch(c, a, b), np.broadcast_shapes(both, sb)
-
-
-def reduction(body):
-    a, shape = body.pick("float64", "float32", "int64")
-    name = body.draw(st.sampled_from(("sum", "prod", "max", "mean")))
-    if not shape:
-        return getattr(at, name)(a), ()
-    axis = body.draw(st.sampled_from((None,) + tuple(range(len(shape)))))
-    return getattr(at, name)(a, axis=axis), () if axis is None else shape[:axis] + shape[axis + 1:]
-
-
-def indexing(body):
-    a, shape = body.pick("float64", "int64")
-    if not shape:
-        return a + 0, ()
-    form = body.draw(st.sampled_from(("first", "last", "reverse", "tail", "newaxis", "symbolic")))
-    if form == "newaxis":
-        return a[None], (1,) + shape
-    if form == "reverse":
-        return a[::-1], shape
-    if form == "tail":
-        return a[-1:], (1,) + shape[1:]
-    if form == "symbolic":
-        return a[at.cast(at.abs(body.pick("int64")[0]).sum() % shape[0], "int64")], shape[1:]
-    return a[0 if form == "first" else -1], shape[1:]
-
-
-def writing(body):
-    a, shape = body.pick("float64")
-    if not shape:
-        return a * 2.0, ()
-    write = body.draw(st.sampled_from((at.set_subtensor, at.inc_subtensor)))
-    value, value_shape = body.pick("float64")
-    return write(a[0], value.sum() if value_shape else value), shape
-
-
-def product(body):
-    vectors = [item for item in body.pool if item[0].dtype == "float64" and len(item[1]) == 1 and item[1][0] == WIDTH]
-    if not vectors:
-        return arithmetic(body)
-    a, b = body.draw(st.sampled_from(vectors)), body.draw(st.sampled_from(vectors))
-    if body.draw(st.booleans()):
-        return at.dot(a[0], b[0]), ()
-    return at.dot(at.outer(a[0], b[0]), b[0]), (WIDTH,)
 
 
 def sample(body):
@@ -196,17 +165,23 @@ def sample(body):
 def _as_state(body, dtype, shape, previous):
     """An expression of exactly the dtype and shape: a variable of the pool that broadcasts to it, joined to the past."""
     fitting = [(v, s) for v, s in body.pool if len(s) <= len(shape) and all(n in (1, m) for n, m in zip(s[::-1], shape[::-1]))]
-    value = body.draw(st.sampled_from(fitting))[0] if fitting else at.constant(1.0)
-    if dtype == "bool":
+    value = body.one_of(fitting)[0] if fitting else at.constant(1.0)
+    kind = KIND_OF[dtype]
+    if kind == "b":
         return at.cast(at.xor(at.neq(value, 0), previous), "bool")
-    damped = at.clip(at.switch(at.isnan(at.cast(value, "float64")), 0.0, at.cast(value, "float64")), -1e3, 1e3)
-    mixed = damped + at.cast(previous, "float64") * 0.5
-    return at.cast(mixed, dtype)
+    if kind in "iu" and KIND_OF[value.dtype] in "iu" and body.draw(st.booleans()):
+        return at.cast(value + previous, dtype)  # wraps around
+    if kind == "c":
+        damped = at.switch(at.gt(at.abs(value), 1e3), 1.0, at.switch(at.isnan(at.abs(value)), 0.0, value))
+        return at.cast(damped + previous * 0.5, dtype)
+    value = at.cast(at.real(value) if KIND_OF[value.dtype] == "c" else value, "float64")
+    damped = at.clip(at.switch(at.isnan(value), 0.0, value), *((-1e3, 1e3) if kind == "f" else (0, 100) if kind == "u" else (-50, 50)))
+    return at.cast(damped + at.cast(previous, "float64") * 0.5, dtype)
 
 
 def _sequence(draw, case, n_steps):
-    dtype, row = draw(st.sampled_from(("float64", "int64", "float32"))), draw(st.sampled_from(((), (), (WIDTH,))))
-    taps = draw(st.sampled_from(((0,), (0,), (-1, 0), (0, 1), (2,), (1, -1))))
+    dtype, row = draw(st.sampled_from(DTYPES)), draw(st.sampled_from(((), (), (WIDTH,), (2, WIDTH))))
+    taps = draw(st.sampled_from(((0,), (0,), (-1, 0), (0, 1), (2,), (1, -1), (-3, 1))))
     reach = max(max(taps), 0) - min(min(taps), 0)
     length = n_steps + reach + draw(st.sampled_from((0, 0, 1, 2)))
     if draw(st.integers(0, 60)) == 0:
@@ -219,7 +194,7 @@ def _sequence(draw, case, n_steps):
 
 
 def _state(draw, case):
-    dtype, shape = draw(st.sampled_from(DTYPES)), draw(st.sampled_from(((), (), (WIDTH,), (2, WIDTH), (1, WIDTH))))
+    dtype, shape = draw(st.sampled_from(DTYPES)), draw(st.sampled_from(((), (), (WIDTH,), (1,), (2, WIDTH), (1, WIDTH), (0,))))
     taps = draw(st.sampled_from(((-1,), (-1,), (-1,), (-2, -1), (-1, -2), (-3,), (-1, -3))))
     past = -min(taps)
     full = shape if taps == (-1,) else (past,) + shape
@@ -238,7 +213,7 @@ def _state(draw, case):
 
 
 def _fixed(draw, case):
-    dtype, shape = draw(st.sampled_from(("float64", "int64"))), draw(st.sampled_from(((), (WIDTH,), (1,))))
+    dtype, shape = draw(st.sampled_from(DTYPES)), draw(st.sampled_from(((), (WIDTH,), (1,), (WIDTH, WIDTH), (0, WIDTH))))
     if draw(st.booleans()):
         variable = pyscan.shared(np.array(array(draw, dtype, shape), order="C"))
         case.shared.append(variable)
@@ -253,7 +228,7 @@ def _fixed(draw, case):
 def _nested(body):
     """An inner loop over the pool, with draws of its own; its updates go up by hand, as in Aesara."""
     draw, case = body.draw, body.case
-    start = at.cast(body.pick("float64")[0].sum(), "float64")
+    start = at.cast(tame(body.pick()[0]).sum(), "float64")
     steps = draw(st.integers(0, 3))
     inner = Body(draw, case, body.stream, body.level + 1)
 
@@ -298,10 +273,9 @@ def scan_cases(draw, lengths=(0, 1, 2, 3, 5, 8, 13)):
             body.grow()
         updates = _nested(body) if is_nested else {}
         outputs = [_as_state(body, dtype, shape, past) for (_, dtype, shape, _), past in zip(states, previous)]
-        outputs += [body.draw(st.sampled_from(body.pool))[0] + 0 if body.pool else at.constant(1.0) for _ in range(n_paths)]
+        outputs += [body.one_of(body.pool)[0] + 0 if body.pool else at.constant(1.0) for _ in range(n_paths)]
         if has_until:
-            x = body.pick("float64", "int64")[0]
-            return outputs, dict(updates), until(at.gt(x.sum() if x.ndim else x, 1.0))
+            return outputs, dict(updates), until(at.gt(tame(body.pick()[0]).sum(), 1.0))
         return outputs, dict(updates)
 
     symbolic = draw(st.sampled_from(("constant", "symbolic"))) if n_steps != 1 else "symbolic"

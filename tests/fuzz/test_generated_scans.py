@@ -41,6 +41,8 @@ def same_bits(a, b):
     """Whether dtypes, shapes and all elements are equal; NaN equals NaN, 0.0 differs from -0.0."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
+    if a.dtype.kind == "c":
+        return same_bits(a.real, b.real) and same_bits(a.imag, b.imag)
     if a.dtype.kind != "f":
         return bool(np.array_equal(a, b))
     nan = np.isnan(a)
