@@ -61,8 +61,8 @@ def _pair(name, a, b, dtype):
 
 
 def _clip(x, low, high):
-    below = np.where(x < low, low, x)
-    return np.where(below > high, high, below)
+    """Aesara's choice where the bounds are the wrong way round: what is below `low` becomes `low`, whatever `high` is."""
+    return np.where(x < low, low, np.where(x > high, high, x))
 
 
 def _cast(array, dtype):

@@ -19,7 +19,7 @@ from pyscan.ops import deep_copy_op, view_op
 from pyscan.raise_op import Assert
 from pyscan.tensor import nlinalg, slinalg, special
 from pyscan.tensor.elemwise import Elemwise, elemwise_ops
-from pyscan.tensor.shape import unbroadcast
+from pyscan.tensor.shape import shape_i, unbroadcast
 
 WIDTH = 3  # length of every vector axis that is not 1, as inputs have them
 DTYPES_OF = {kind: [row["name"] for row in _core.dtypes() if row["kind"] == kind] for kind in "biufc"}
@@ -80,9 +80,9 @@ def places(body, length, shape):
 
 # -- from the tables of rows -------------------------------------------------------------------------------------------
 
-def elementwise(body):
-    """A row of the table of elementwise operations, on dtypes that it takes, mixed as they come."""
-    row = body.draw(st.sampled_from(ROWS))
+def elementwise(body, row=None):
+    """A row of the table of elementwise operations (any, unless it is given), on dtypes that it takes, mixed as they come."""
+    row = row or body.draw(st.sampled_from(ROWS))
     kinds = row["classes"] if row["rule"] not in ("FLOAT", "DIVIDE") else "biu" + row["classes"]
     n_in = row["n_in"] if row["n_in"] >= 0 else choose(body, 2, 3)
     operands, shape = [], ()
@@ -99,11 +99,11 @@ def elementwise(body):
     return elemwise_ops[row["name"]](*operands), shape
 
 
-def library_function(body):
-    """A function of SciPy, where it is there."""
+def library_function(body, op=None):
+    """A function of SciPy (any, unless it is given), where SciPy is there."""
     if not LIBRARY:
         return elementwise(body)
-    op = body.draw(st.sampled_from(LIBRARY))
+    op = op or body.draw(st.sampled_from(LIBRARY))
     operands, shape = [], ()
     for _ in range(op.scalar_op.nin):
         x, _ = body.pick(*DTYPES_OF["f"], beside=shape)
@@ -324,7 +324,8 @@ def lengths(body):
     if how == "shape":
         return at.shape(x) + 0, (len(shape),)
     if how == "one":
-        return x.shape[axis_of(body, shape)], ()
+        axis = axis_of(body, shape)
+        return choose(body, x.shape[axis], shape_i(x, axis % len(shape))), ()
     if how == "specify":
         return at.specify_shape(x, [choose(body, None, n) for n in shape]), shape
     if how == "scalar":

@@ -7,13 +7,17 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import HealthCheck, Phase, event, given, note, settings
+from hypothesis import strategies as st
 
 import pyscan
+import pyscan.tensor as at
 from pyscan import _core
+from pyscan.graph import io_toposort
 from pyscan._reference import ReferenceFunction, root_cause
 
-from .strategies import scan_cases
+from .operations import FORMS, HAS_SCIPY, LIBRARY, algebra, elementwise, lengths, library_function
+from .strategies import Body, Case, scan_cases
 
 N_SCANS = int(os.environ.get("PYSCAN_FUZZ", "300"))
 
@@ -92,3 +96,47 @@ def check(case):
 def test_generated_scans_agree_with_the_twin_and_without_rewriting(case):
     note(repr(case))
     check(case)
+
+
+def rows_reached(variable):
+    """The rows of the core's tables that a graph uses: kinds of operations, elementwise operations, functions of libraries."""
+    for node in io_toposort([], [variable]):
+        op = node.op
+        yield "op", getattr(op, "kind", None)
+        if hasattr(op, "scalar_op"):
+            yield "scalar", op.scalar_op.name
+            yield "library", getattr(op.scalar_op, "library", None)
+            yield "library", "gamma" if getattr(op.scalar_op, "times_gamma", False) else None
+        yield "library", getattr(op, "library", None)
+        if getattr(op, "kind", None) == "solve":
+            yield from {("library", "solve"), ("library", "solve1")}
+
+
+EXAMPLES = {**dict.fromkeys(FORMS, 25), lengths: 60, algebra: 200}  # forms that choose among several operations
+# Unspecified values, which only buffers have; scan and draws are built by the strategies of whole cases.
+BUILT_ELSEWHERE = {("op", "alloc_empty"), ("op", "scan"), ("op", "random")} | (set() if HAS_SCIPY else {("op", "special")})
+
+
+def test_the_forms_reach_every_row_of_the_tables():
+    reached = set(BUILT_ELSEWHERE)
+
+    def reach(form, *row):
+        @settings(max_examples=EXAMPLES.get(form, 5), deadline=None, derandomize=True, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+        @given(st.data())
+        def build(data):
+            body = Body(data.draw, Case(), None)
+            body.pool = [(at.tensor(dtype, shape=(None,) * len(shape)), shape) for dtype in ("float64", "int64", "bool", "complex64") for shape in ((), (3,), (2, 3))]
+            reached.update(rows_reached(form(body, *row)[0]))
+
+        build()
+
+    for form in FORMS:
+        reach(form)
+    for op in LIBRARY:
+        reach(library_function, op)
+    for row in _core.scalars():
+        reach(elementwise, row)
+    rows = {("op", row["kind"]) for row in _core.ops()} | {("scalar", row["name"]) for row in _core.scalars()}
+    rows |= {("library", row["name"]) for row in _core.library() if row["operands"] or HAS_SCIPY}
+    assert rows - reached == set()
+    assert bool(LIBRARY) == HAS_SCIPY

@@ -1,10 +1,13 @@
 """Elementwise operations: their names, dtypes and static shapes; and the permutation of axes."""
 import pickle
 
+import numpy as np
 import pytest
 
+import pyscan
 import pyscan.tensor as at
 from pyscan import _core, scalar
+from pyscan._reference import ReferenceFunction
 from pyscan.tensor.elemwise import DimShuffle, Elemwise, broadcast_static, elemwise_ops
 from pyscan.tensor.type import TensorType
 
@@ -167,3 +170,13 @@ def test_dimshuffle_refuses_wrong_orders(order, message):
 def test_dimshuffle_refuses_an_input_of_another_rank():
     with pytest.raises(TypeError, match="number of dimensions of the input is incorrect"):
         DimShuffle((False,), (0,))(at.dmatrix())
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "float32", "float64"])
+def test_clip_with_bounds_the_wrong_way_round_gives_the_lower_bound_to_what_is_below_it(dtype):
+    x = tensor_of(dtype)
+    clipped = at.clip(x, at.constant(np.asarray(6, dtype=dtype)), at.constant(np.asarray(4, dtype=dtype)))
+    values = np.array([1, 4, 5, 6, 9] * 5, dtype=dtype)
+    expected = np.array([6, 6, 6, 4, 4] * 5, dtype=dtype)
+    assert pyscan.function([x], clipped)(values).tolist() == expected.tolist()
+    assert ReferenceFunction([x], [clipped])(values)[0].tolist() == expected.tolist()
