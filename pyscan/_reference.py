@@ -18,10 +18,10 @@ from pyscan import _core
 from pyscan.graph import Constant, io_toposort
 
 _NUMPY = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "true_divide": np.true_divide, "neg": np.negative,
+    "add": np.add, "sub": np.subtract, "true_divide": np.true_divide, "neg": np.negative,
     "abs": np.abs, "sgn": np.sign, "eq": np.equal, "neq": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor, "invert": np.invert, "sqrt": np.sqrt,
-    "square": np.square, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round_half_to_even": np.rint,
+    "square": lambda a: _multiply(a, a), "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round_half_to_even": np.rint,
     "isnan": np.isnan, "isinf": np.isinf, "real": np.real, "imag": np.imag, "conj": np.conj,
 }
 _COMPARISONS = {row["name"] for row in _core.scalars() if row["rule"] == "BOOL"}
@@ -51,10 +51,20 @@ def copy_generator(rng):
 
 # -- elementwise -------------------------------------------------------------------------------------------------------
 
+def _multiply(a, b):
+    """The product; of complex numbers the core's, since NumPy fuses their multiplications and additions on some CPUs."""
+    if np.result_type(a, b).kind != "c":
+        return np.multiply(a, b)
+    dtype = np.result_type(a, b)
+    return _core.scalar("mul", *(np.array(v, dtype=dtype, order="C") for v in np.broadcast_arrays(a, b)))
+
+
 def _pair(name, a, b, dtype):
     """One binary step of an operation computed in dtype."""
     if name in ("floor_divide", "mod") and np.dtype(dtype).kind in "iu" and np.any(b == 0):
         raise ZeroDivisionError("integer division by zero")
+    if name == "mul":
+        return _multiply(a, b)
     if name in _NUMPY:
         return _NUMPY[name](a, b)
     return _core.scalar(name, *(np.array(v, order="C") for v in np.broadcast_arrays(a, b)))
@@ -175,7 +185,7 @@ def reduce_array(array, name, axis, acc_dtype):
             start = np.full(rest, -1 if name == "and" else 0).astype(acc_dtype)
             return fold({"and": np.bitwise_and, "or": np.bitwise_or}[name], items, start)
         start = np.full(rest, {"add": 0, "mul": 1}[name], dtype=acc_dtype)
-        return documented_fold(items, {"add": np.add, "mul": np.multiply}[name], start)
+        return documented_fold(items, {"add": np.add, "mul": _multiply}[name], start)
 
 
 def _careduce(node, inputs):
@@ -198,8 +208,13 @@ def _max_and_argmax(node, inputs):
 
 
 def _cumop(node, inputs):
-    function = np.cumsum if node.op.mode == "add" else np.cumprod
-    return [function(np.asarray(inputs[0]), axis=node.op.axis, dtype=node.outputs[0].type.dtype)]
+    array, axis = np.asarray(inputs[0], dtype=node.outputs[0].type.dtype), node.op.axis
+    if node.op.mode == "add":
+        return [np.cumsum(array, axis=axis, dtype=array.dtype)]
+    rows = np.moveaxis(array.reshape(-1) if axis is None else array, 0 if axis is None else axis, 0).copy()
+    for i in range(1, len(rows)):
+        rows[i] = _multiply(rows[i - 1], rows[i])
+    return [np.array(np.moveaxis(rows, 0, 0 if axis is None else axis))]
 
 
 def dot(a, b):
@@ -214,7 +229,7 @@ def dot(a, b):
     total = np.zeros((m, n), dtype=np.result_type(a, b))
     with np.errstate(all="ignore"):
         for i in range(k):
-            product = left[:, i, None] * right[None, i, :]
+            product = _multiply(left[:, i, None], right[None, i, :])
             total = product if i == 0 else total + product
     return total.reshape((() if a.ndim == 1 else (m,)) + (() if b.ndim == 1 else (n,)))
 

@@ -311,7 +311,7 @@ def layout(body):
         "padleft": lambda: (at.shape_padleft(x), (1, *shape)),
         "padright": lambda: (at.shape_padright(x), (*shape, 1)),
         "expand": lambda: (at.expand_dims(x, 1), (shape[0], 1, *shape[1:])),
-        "squeeze": lambda: (at.squeeze(unbroadcast(at.shape_padaxis(at.shape_padaxis(x, 0), 0), 0)[0]), shape),
+        "squeeze": lambda: (choose(body, at.squeeze(at.shape_padaxis(x, 0), axis=0), unbroadcast(at.shape_padaxis(x, 0), 0)[0]), shape),
         "atleast": lambda: (at.atleast_2d(x), shape if n > 1 else (1, *shape)),
     }
     return table[how]() if how in table else (x.flatten(), (int(np.prod(shape)),))
