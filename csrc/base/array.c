@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/names.h"
 
 typedef struct DTypeRow {
     const char *name;
@@ -29,15 +30,7 @@ const char *dtype_name(DType dtype) { return dtypes[dtype].name; }
 
 char dtype_kind(DType dtype) { return dtypes[dtype].kind; }
 
-int dtype_from_name(const char *name)
-{
-    for (int i = 0; i < N_DTYPES; i++) {
-        if (strcmp(dtypes[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
+int dtype_from_name(const char *name) { return names_find(name, &dtypes[0].name, N_DTYPES, sizeof dtypes[0]); }
 
 /* The data of a buffer of ours follows its header in one block; the offset keeps it aligned as mem_alloc aligns. */
 enum { BUFFER_DATA_OFFSET = 64 };

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "bind/numpy_api.h"
 
 static const char class_capsule[] = "pyscan.BitClass";
@@ -165,9 +166,7 @@ static bool is_known_class(PyTypeObject *type)
     const char *name = strrchr(type->tp_name, '.');
 
     if (strncmp(type->tp_name, "numpy.random.", 13) != 0 || name == NULL) return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name + 1, names[i]) == 0) return true;
-    return false;
+    return names_find(name + 1, names, (int)(sizeof names / sizeof names[0]), sizeof names[0]) >= 0;
 }
 
 /* The words of an instance: their number of bytes, and those that point among them. 0 when they lie otherwise. */

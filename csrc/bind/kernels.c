@@ -206,12 +206,10 @@ done:
 
 static int find_reduce(const char *name)
 {
-    static const char *const names[N_REDUCES] = {"add", "mul", "maximum", "minimum", "and", "or", "argmax"};
+    int reduce = reduce_from_name(name);
 
-    for (int i = 0; i < N_REDUCES; i++)
-        if (strcmp(name, names[i]) == 0) return i;
-    PyErr_Format(PyExc_ValueError, "'%s' is not the name of a reduction", name);
-    return -1;
+    if (reduce < 0) PyErr_Format(PyExc_ValueError, "'%s' is not the name of a reduction", name);
+    return reduce;
 }
 
 static int read_axes(PyObject *axes, int ndim, int64_t *numbers, int *n)

@@ -6,7 +6,7 @@
  * Relies on: nothing. Relied on by: selfcheck.c. */
 #include "bind/bind.h"
 
-#include <string.h>
+#include "base/names.h"
 
 #ifdef PYSCAN_HAVE_NPYRANDOM
 
@@ -27,9 +27,9 @@ static const LibraryRow rows[] = {
 
 void *npyrandom_find(const char *symbol)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (strcmp(rows[i].name, symbol) == 0) return (void *)rows[i].function;
-    return NULL;
+    int i = names_find(symbol, &rows[0].name, (int)(sizeof rows / sizeof rows[0]), sizeof rows[0]);
+
+    return i < 0 ? NULL : (void *)rows[i].function;
 }
 
 #else

@@ -8,70 +8,70 @@
 #include "program/program.h"
 #include "random/fast.h"
 
-/* Appends Py_BuildValue's dict, stealing it; NULL means that an exception is set. */
-static int append_row(PyObject *list, PyObject *stolen_row)
-{
-    int result = stolen_row == NULL ? -1 : PyList_Append(list, stolen_row);
-    Py_XDECREF(stolen_row);
-    return result;
-}
-
-/* The list, or NULL after giving it up when a row could not be made. */
-static PyObject *finish_list(PyObject *stolen_list, int failed)
-{
-    if (failed) Py_CLEAR(stolen_list);
-    return stolen_list;
-}
-
-static PyObject *tables_scalars(PyObject *module, PyObject *Py_UNUSED(none))
+/* A list of the rows 0 to n - 1, each an owned dict or NULL with an exception set; NULL after the first of these. */
+static PyObject *list_rows(int n, PyObject *(*row_new)(int i))
 {
     PyObject *list = PyList_New(0);
-    int failed = list == NULL;
-    for (int i = 0; !failed && i < N_SCALARS; i++)
-        failed = append_row(list, Py_BuildValue("{s:s,s:i,s:s,s:s,s:s}", "name", scalar_name(i), "n_in", scalar_n_in(i), "rule", scalar_rule_name(i),
-                                                "classes", scalar_classes(i), "doc", scalar_doc(i))) < 0;
-    return finish_list(list, failed);
+
+    for (int i = 0; list != NULL && i < n; i++) {
+        PyObject *row = row_new(i);
+        if (row == NULL || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
 }
 
-static PyObject *tables_ops(PyObject *module, PyObject *Py_UNUSED(none))
+static PyObject *scalar_row(int i)
 {
-    PyObject *list = PyList_New(0);
-    int failed = list == NULL;
-    for (int i = 0; !failed && i < N_OPS; i++)
-        failed = append_row(list, Py_BuildValue("{s:s,s:s,s:O,s:s}", "kind", op_kind(i), "attributes", op_attributes(i), "can_raise",
-                                                op_can_raise(i) ? Py_True : Py_False, "signature", op_signature(i))) < 0;
-    return finish_list(list, failed);
+    return Py_BuildValue("{s:s,s:i,s:s,s:s,s:s}", "name", scalar_name(i), "n_in", scalar_n_in(i), "rule", scalar_rule_name(i),
+                         "classes", scalar_classes(i), "doc", scalar_doc(i));
 }
 
-static PyObject *tables_opcodes(PyObject *module, PyObject *Py_UNUSED(none))
+static PyObject *reduce_row(int i)
 {
-    PyObject *list = PyList_New(0);
-    int failed = list == NULL;
-#define OPCODE(NAME, text, n_dst, n_src, aux, effect) \
-    if (!failed) failed = append_row(list, Py_BuildValue("{s:s,s:i,s:i,s:s,s:s}", "name", text, "n_dst", n_dst, "n_src", n_src, "aux", aux, "effect", effect)) < 0;
+    return Py_BuildValue("{s:s,s:s,s:s}", "name", reduce_name(i), "scalar", scalar_name(reduce_scalar(i)), "doc", reduce_doc(i));
+}
+
+static PyObject *op_row(int i)
+{
+    return Py_BuildValue("{s:s,s:s,s:O,s:s}", "kind", op_kind(i), "attributes", op_attributes(i), "can_raise", op_can_raise(i) ? Py_True : Py_False,
+                         "signature", op_signature(i));
+}
+
+static PyObject *opcode_row(int i)
+{
+    static const struct {
+        const char *name;
+        int n_dst, n_src;
+        const char *aux, *effect;
+    } rows[] = {
+#define OPCODE(NAME, text, n_dst, n_src, aux, effect) {text, n_dst, n_src, aux, effect},
 #include "program/opcodes.def"
 #undef OPCODE
-    return finish_list(list, failed);
+    };
+
+    return Py_BuildValue("{s:s,s:i,s:i,s:s,s:s}", "name", rows[i].name, "n_dst", rows[i].n_dst, "n_src", rows[i].n_src, "aux", rows[i].aux,
+                         "effect", rows[i].effect);
 }
 
-static PyObject *tables_statuses(PyObject *module, PyObject *Py_UNUSED(none))
+static PyObject *status_row(int i)
 {
-    PyObject *list = PyList_New(0);
-    int failed = list == NULL;
-    for (int i = 0; !failed && i < N_STATUS_CODES; i++)
-        failed = append_row(list, Py_BuildValue("{s:s,s:s,s:s}", "name", status_name((StatusCode)i), "exception", status_exception((StatusCode)i),
-                                                "message", status_message((StatusCode)i))) < 0;
-    return finish_list(list, failed);
+    StatusCode code = (StatusCode)i;
+
+    return Py_BuildValue("{s:s,s:s,s:s}", "name", status_name(code), "exception", status_exception(code), "message", status_message(code));
 }
 
-static PyObject *tables_dtypes(PyObject *module, PyObject *Py_UNUSED(none))
+static PyObject *dtype_row(int i)
 {
-    PyObject *list = PyList_New(0);
-    int failed = list == NULL;
-    for (int i = 0; !failed && i < N_DTYPES; i++)
-        failed = append_row(list, Py_BuildValue("{s:s,s:L,s:C}", "name", dtype_name((DType)i), "bytes", (long long)dtype_bytes((DType)i), "kind",
-                                                (int)dtype_kind((DType)i))) < 0;
-    return finish_list(list, failed);
+    DType dtype = (DType)i;
+
+    return Py_BuildValue("{s:s,s:L,s:C}", "name", dtype_name(dtype), "bytes", (long long)dtype_bytes(dtype), "kind", (int)dtype_kind(dtype));
+}
+
+static PyObject *library_row(int i)
+{
+    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:s,s:s,s:s}", "name", library_name(i), "module", library_module(i), "ufunc", library_ufunc(i), "n_in",
+                         library_n_in(i), "operands", library_operands(i), "failure", library_failure(i), "doc", library_doc(i));
 }
 
 /* The parameters' kinds as a str, and their ranks as a tuple. */
@@ -96,23 +96,17 @@ static PyObject *dist_row(int dist)
     return row;
 }
 
-static PyObject *tables_dists(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    PyObject *list = PyList_New(0);
-    int failed = list == NULL;
-    for (int i = 0; !failed && i < N_DISTS; i++) failed = append_row(list, dist_row(i)) < 0;
-    return finish_list(list, failed);
-}
-
-static PyObject *tables_library(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    PyObject *list = PyList_New(0);
-    int failed = list == NULL;
-    for (int i = 0; !failed && i < N_LIBRARY; i++)
-        failed = append_row(list, Py_BuildValue("{s:s,s:s,s:s,s:i,s:s,s:s,s:s}", "name", library_name(i), "module", library_module(i), "ufunc", library_ufunc(i), "n_in",
-                                                library_n_in(i), "operands", library_operands(i), "failure", library_failure(i), "doc", library_doc(i))) < 0;
-    return finish_list(list, failed);
-}
+#define TABLE(NAME, n, row) \
+    static PyObject *tables_##NAME(PyObject *module, PyObject *Py_UNUSED(none)) { return list_rows((n), (row)); }
+TABLE(scalars, N_SCALARS, scalar_row)
+TABLE(reductions, N_REDUCES, reduce_row)
+TABLE(ops, N_OPS, op_row)
+TABLE(opcodes, N_OPCODES, opcode_row)
+TABLE(library, N_LIBRARY, library_row)
+TABLE(statuses, N_STATUS_CODES, status_row)
+TABLE(dtypes, N_DTYPES, dtype_row)
+TABLE(dists, N_DISTS, dist_row)
+#undef TABLE
 
 /* What the module was made of, for reports of bugs. */
 static PyObject *tables_build(PyObject *module, PyObject *Py_UNUSED(none))
@@ -135,6 +129,7 @@ static PyObject *tables_build(PyObject *module, PyObject *Py_UNUSED(none))
 static PyMethodDef tables_methods[] = {
     {"build", tables_build, METH_NOARGS, "What the module was made of: compiler, numpy (its version), has_library (whether NumPy's static library is linked)."},
     {"scalars", tables_scalars, METH_NOARGS, "The elementwise operations: a list of dicts with name, n_in (-1: two or more), rule, classes, doc."},
+    {"reductions", tables_reductions, METH_NOARGS, "What folds elements into one: dicts with name, scalar (the operation that folds), doc."},
     {"ops", tables_ops, METH_NOARGS, "The graph operations with native instructions: dicts with kind, attributes, can_raise, signature."},
     {"opcodes", tables_opcodes, METH_NOARGS, "The instructions of a program: dicts with name, n_dst, n_src (-1: any number), aux, effect."},
     {"library", tables_library, METH_NOARGS, "The functions that a library computes: dicts with name, module, ufunc, n_in, operands, failure, doc."},

@@ -141,15 +141,6 @@ done:
 
 /* ---- reductions ---- */
 
-static int find_reduce(const char *name)
-{
-    static const char *const names[] = {"add", "mul", "maximum", "minimum", "and", "or"};
-
-    for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++)
-        if (strcmp(name, names[i]) == 0) return i;
-    return -1;
-}
-
 /* The attribute acc_dtype, or `otherwise` when it is None or absent. */
 static int read_acc_dtype(Builder *builder, PyObject *op, DType otherwise, DType *dtype)
 {
@@ -191,8 +182,8 @@ int lower_careduce(Builder *builder, PyObject *node)
     int32_t src = build_value(builder, node_input(node, 0)), dst;
 
     if (src < 0 || read_text(node_op(node), "reduce_name", name, sizeof(name)) < 0) return -1;
-    fn = find_reduce(name);
-    if (fn < 0) return 1;
+    fn = reduce_from_name(name);
+    if (fn < 0 || fn == REDUCE_ARGMAX) return 1;
     if (build_read_axes(builder, node_op(node), "axis", build_peek(builder, src)->ndim, axes, &n) < 0) return -1;
     dst = build_result(builder, node_output(node, 0));
     if (dst < 0) return -1;
@@ -234,7 +225,7 @@ int lower_cumop(Builder *builder, PyObject *node)
     int32_t src = build_value(builder, node_input(node, 0)), dst;
 
     if (src < 0 || read_text(node_op(node), "mode", mode, sizeof(mode)) < 0) return -1;
-    fn = find_reduce(mode);
+    fn = reduce_from_name(mode);
     if (fn != REDUCE_ADD && fn != REDUCE_MUL) return 1;
     if (build_read_axes(builder, node_op(node), "axis", build_peek(builder, src)->ndim, axes, &n) < 0) return -1;
     if (n < 0) axes[0] = -1;

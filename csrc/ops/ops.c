@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/names.h"
+
 typedef struct ScalarRow {
     const char *name;
     int n_in;
@@ -20,15 +22,7 @@ static const ScalarRow scalars[N_SCALARS] = {
 
 const char *scalar_name(int scalar) { return scalars[scalar].name; }
 
-int scalar_from_name(const char *name)
-{
-    for (int i = 0; i < N_SCALARS; i++) {
-        if (strcmp(scalars[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
+int scalar_from_name(const char *name) { return names_find(name, &scalars[0].name, N_SCALARS, sizeof scalars[0]); }
 
 int scalar_n_in(int scalar) { return scalars[scalar].n_in; }
 
@@ -69,7 +63,9 @@ static DType larger_of(DType a, DType b) { return dtype_bytes(a) >= dtype_bytes(
 /* Position of a kind in the order in which NumPy lets one kind swallow another. */
 static int kind_rank(DType dtype)
 {
-    return (int)(strchr("biufc", dtype_kind(dtype)) - "biufc");
+    static const char order[] = "biufc";
+
+    return (int)(strchr(order, dtype_kind(dtype)) - order);
 }
 
 /* A real or complex type that holds every value of an integer or boolean type as well as NumPy asks for. */
@@ -163,21 +159,33 @@ static const OpRow ops[N_OPS] = {
 
 const char *op_kind(int op) { return ops[op].kind; }
 
-int op_from_kind(const char *kind)
-{
-    for (int i = 0; i < N_OPS; i++) {
-        if (strcmp(ops[i].kind, kind) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
+int op_from_kind(const char *kind) { return names_find(kind, &ops[0].kind, N_OPS, sizeof ops[0]); }
 
 const char *op_attributes(int op) { return ops[op].attributes; }
 
 bool op_can_raise(int op) { return ops[op].can_raise == 'v'; }
 
 const char *op_signature(int op) { return ops[op].signature; }
+
+typedef struct ReduceRow {
+    const char *name;
+    int scalar;
+    const char *doc;
+} ReduceRow;
+
+static const ReduceRow reduces[N_REDUCES] = {
+#define REDUCE(NAME, name, SCALAR, doc) {name, SCALAR_##SCALAR, doc},
+#include "ops/reduces.def"
+#undef REDUCE
+};
+
+const char *reduce_name(int reduce) { return reduces[reduce].name; }
+
+int reduce_from_name(const char *name) { return names_find(name, &reduces[0].name, N_REDUCES, sizeof reduces[0]); }
+
+int reduce_scalar(int reduce) { return reduces[reduce].scalar; }
+
+const char *reduce_doc(int reduce) { return reduces[reduce].doc; }
 
 typedef struct LibraryRow {
     const char *name, *module, *ufunc;
@@ -209,15 +217,7 @@ int library_type(DType dtype)
 
 const char *library_name(int library) { return libraries[library].name; }
 
-int library_from_name(const char *name)
-{
-    for (int i = 0; i < N_LIBRARY; i++) {
-        if (strcmp(libraries[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
+int library_from_name(const char *name) { return names_find(name, &libraries[0].name, N_LIBRARY, sizeof libraries[0]); }
 
 const char *library_module(int library) { return libraries[library].module; }
 

@@ -1,4 +1,5 @@
-/* The tables of operations as enums and lookups: elementwise functions (scalars.def) and graph operations (ops.def).
+/* The tables of operations as enums and lookups: elementwise functions (scalars.def), graph operations (ops.def),
+ * reductions (reduces.def) and what other libraries compute (library.def).
  *
  * Relies on: base (element types). Relied on by: rewrite, program, math, vm, lower, bind. */
 #ifndef PYSCAN_OPS_OPS_H
@@ -87,5 +88,17 @@ int op_from_kind(const char *kind);    /* -1 when there is none */
 const char *op_attributes(int op);     /* what lower reads of the Op */
 bool op_can_raise(int op);             /* by the values or shapes that come; false: never at run time */
 const char *op_signature(int op);      /* inputs -> outputs */
+
+typedef enum Reduce {
+#define REDUCE(NAME, ...) REDUCE_##NAME,
+#include "ops/reduces.def"
+#undef REDUCE
+    N_REDUCES
+} Reduce;
+
+const char *reduce_name(int reduce);
+int reduce_from_name(const char *name); /* -1 when there is none */
+int reduce_scalar(int reduce);          /* the elementwise operation that folds */
+const char *reduce_doc(int reduce);
 
 #endif

@@ -98,13 +98,6 @@ static int check_CAST(const Check *check)
     return check_expect(check, dst_value(check, 0)->ndim == src_value(check, 0)->ndim, "the ranks must be equal");
 }
 
-/* The elementwise operation that a reduction folds with. */
-static int reduce_scalar(int fn)
-{
-    static const int scalars[N_REDUCES] = {SCALAR_ADD, SCALAR_MUL, SCALAR_MAXIMUM, SCALAR_MINIMUM, SCALAR_AND, SCALAR_OR, SCALAR_MAXIMUM};
-    return scalars[fn];
-}
-
 static int check_reduce_dtypes(const Check *check)
 {
     const Instr *instr = check->instr;

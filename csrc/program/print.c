@@ -22,8 +22,6 @@
 #define PRINTF_LIKE
 #endif
 
-static const char *const reduce_names[N_REDUCES] = {"add", "mul", "max", "min", "and", "or", "argmax"};
-
 /* Text that grows; after a failure nothing more is added. */
 typedef struct Text {
     char *chars;
@@ -245,7 +243,7 @@ static const char *fn_name(const Instr *instr)
         return instr->fn >= 0 && instr->fn < N_SCALARS ? scalar_name(instr->fn) : "?";
     case I_REDUCE:
     case I_CUMULATE:
-        return instr->fn >= 0 && instr->fn < N_REDUCES ? reduce_names[instr->fn] : "?";
+        return instr->fn >= 0 && instr->fn < N_REDUCES ? reduce_name(instr->fn) : "?";
     case I_SET_SLICE:
     case I_SET_TAKE:
     case I_SCATTER:

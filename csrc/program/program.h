@@ -50,8 +50,7 @@ typedef struct Value {
 enum { INSTR_INPLACE = 1, INSTR_INVARIANT = 2 };
 /* Entries of a slice's aux. SLICE_RANGE is or-ed with the bits of what is given. SLICE_ARRAY and SLICE_NEW: of gather and scatter only. */
 enum { SLICE_INDEX = 0, SLICE_RANGE = 1, SLICE_START = 2, SLICE_STOP = 4, SLICE_STEP = 8, SLICE_ARRAY = 16, SLICE_NEW = 32 };
-/* `fn` of I_REDUCE and I_CUMULATE (add, mul only), and of I_SET_SLICE, I_SET_TAKE and I_SCATTER. */
-enum { REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN, REDUCE_AND, REDUCE_OR, REDUCE_ARGMAX, N_REDUCES };
+/* `fn` of I_SET_SLICE, I_SET_TAKE and I_SCATTER. That of I_REDUCE and I_CUMULATE (add, mul only) is a Reduce (ops.h). */
 enum { WRITE_SET, WRITE_ADD };
 /* `fn` of I_SORT, I_SEARCH, I_DIAGONAL and I_BAND. */
 enum { SORT_KEYS, SORT_PLACES };

@@ -3,6 +3,7 @@
  * Relies on: dists.def. Relied on by: program (checker, listing), vm, lower, bind. */
 #include <string.h>
 
+#include "base/names.h"
 #include "random/stream.h"
 
 typedef enum Source { SOURCE_NUMPY, SOURCE_COMPOSED } Source;
@@ -29,15 +30,7 @@ static const DistRow rows[N_DISTS] = {
 
 const char *dist_name(int dist) { return rows[dist].name; }
 
-int dist_from_name(const char *name)
-{
-    for (int i = 0; i < N_DISTS; i++) {
-        if (strcmp(rows[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
+int dist_from_name(const char *name) { return names_find(name, &rows[0].name, N_DISTS, sizeof rows[0]); }
 
 int dist_n_params(int dist) { return (int)strlen(rows[dist].kinds); }
 

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/names.h"
+
 static const double pi = 3.14159265358979323846;
 
 /* ---- uniform numbers ----
@@ -525,10 +527,7 @@ static const LegacyRow rows[] = {
 
 void *legacy_find(const char *symbol, void *numpys)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (strcmp(rows[i].symbol, symbol) == 0) {
-            return rows[i].function == NULL ? numpys : (void *)rows[i].function;
-        }
-    }
-    return NULL;
+    int i = names_find(symbol, &rows[0].symbol, (int)(sizeof rows / sizeof rows[0]), sizeof rows[0]);
+
+    return i < 0 ? NULL : rows[i].function == NULL ? numpys : (void *)rows[i].function;
 }

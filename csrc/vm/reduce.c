@@ -10,11 +10,6 @@
 
 #include "vm/frame.h"
 
-static const int reduce_scalars[N_REDUCES] = {
-    [REDUCE_ADD] = SCALAR_ADD, [REDUCE_MUL] = SCALAR_MUL, [REDUCE_MAX] = SCALAR_MAXIMUM, [REDUCE_MIN] = SCALAR_MINIMUM,
-    [REDUCE_AND] = SCALAR_AND, [REDUCE_OR] = SCALAR_OR,   [REDUCE_ARGMAX] = SCALAR_MAXIMUM,
-};
-
 /* A set of axes of the source, walked in C order. */
 typedef struct Walk {
     int ndim;
@@ -354,11 +349,11 @@ static int refuse_empty(const Instr *instr, const Array *source, const int64_t *
     return -1;
 }
 
-FoldKernel reduce_fold(const Instr *instr) { return math_fold(reduce_scalars[instr->fn], instr->dtype); }
+FoldKernel reduce_fold(const Instr *instr) { return math_fold(reduce_scalar(instr->fn), instr->dtype); }
 
 static int start_reduction(Reduction *reduction, const Instr *instr, DType source, Run *run)
 {
-    int scalar = reduce_scalars[instr->fn];
+    int scalar = reduce_scalar(instr->fn);
 
     reduction->walk.ndim = 0;
     reduction->walk.size = 1;
@@ -485,7 +480,7 @@ int run_cumulate(Frame *frame, const Step *step, Run *run)
         return -1;
     }
     dst = frame->arrays[step->dst[0]];
-    running = math_running(reduce_scalars[instr->fn], dst->dtype);
+    running = math_running(reduce_scalar(instr->fn), dst->dtype);
     if (running == NULL) {
         return status_fail_text(run->status, STATUS_BAD_PROGRAM, "no kernel for a running fold and its type");
     }

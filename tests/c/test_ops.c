@@ -15,6 +15,13 @@ static void every_row_is_found_by_its_name(void)
     for (int i = 0; i < N_DTYPES; i++) {
         CHECK(dtype_from_name(dtype_name((DType)i)) == i);
     }
+    for (int i = 0; i < N_REDUCES; i++) {
+        CHECK(reduce_from_name(reduce_name(i)) == i);
+    }
+    for (int i = 0; i < N_LIBRARY; i++) {
+        CHECK(library_from_name(library_name(i)) == i);
+    }
+    CHECK(reduce_from_name("max") == -1 && library_from_name("") == -1);
     CHECK(scalar_from_name("nothing") == -1 && op_from_kind("") == -1 && dtype_from_name("float16") == -1);
 }
 

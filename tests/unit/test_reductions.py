@@ -8,6 +8,7 @@ import pytest
 
 import pyscan
 import pyscan.tensor as at
+from pyscan import _core
 
 REDUCTIONS = ["sum", "prod", "max", "min"]
 DTYPES = ["float64", "float32", "int64", "int8", "uint16", "bool", "complex128", "complex64"]
@@ -31,6 +32,21 @@ def numbers(shape, dtype):
 def reduced(name, dtype, ndim, axis):
     x = at.TensorType(dtype, (None,) * ndim)()
     return pyscan.function([x], getattr(at, name)(x, axis=axis))
+
+
+NUMPYS = {"add": np.sum, "mul": np.prod, "maximum": np.max, "minimum": np.min, "and": np.bitwise_and.reduce, "or": np.bitwise_or.reduce, "argmax": np.argmax}
+
+
+@pytest.mark.parametrize("row", _core.reductions(), ids=lambda row: row["name"])
+def test_each_row_of_the_table_does_what_numpy_does(row):
+    a = np.array([7, 15, -2, 15, 3], "int64")
+    assert _core.reduce(row["name"], a) == NUMPYS[row["name"]](a)
+    assert row["scalar"] in {scalar["name"] for scalar in _core.scalars()} and row["doc"]
+
+
+def test_a_name_that_is_no_row_is_refused():
+    with pytest.raises(ValueError, match="'max' is not the name of a reduction"):
+        _core.reduce("max", np.ones(3))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -117,7 +133,7 @@ def test_whoever_reads_one_of_the_largest_and_its_place_computes_one():
     x = at.dmatrix()
     largest, place = at.max_and_argmax(x, axis=0)
     listings = [pyscan.function([x], outputs).vm.listing() for outputs in ([largest], [place], [largest, place])]
-    assert [("reduce max." in text, "reduce argmax." in text) for text in listings] == [(True, False), (False, True), (True, True)]
+    assert [("reduce maximum." in text, "reduce argmax." in text) for text in listings] == [(True, False), (False, True), (True, True)]
 
 
 PRINT_BITS = """
