@@ -373,22 +373,27 @@ PyObject *build_narrow(Builder *builder, PyObject *variable)
     return PyErr_Occurred() ? NULL : variable;
 }
 
-int32_t build_integer(Builder *builder, int64_t integer)
+/* The number of a constant with this data, made when the key first comes. The key may be NULL, with an exception set. */
+static int32_t constant_once(Builder *builder, PyObject *made, PyObject *key, PyObject *data, DType dtype)
 {
-    PyObject *key = PyLong_FromLongLong(integer), *boxed = NULL;
+    PyObject *boxed = key == NULL ? NULL : PyDict_GetItemWithError(made, key);
     int32_t number = -1;
 
-    if (key == NULL) return -1;
-    boxed = PyDict_GetItemWithError(builder->integers, key);
-    if (boxed != NULL) {
-        number = (int32_t)PyLong_AsLong(boxed);
-    } else if (!PyErr_Occurred()) {
-        number = add_constant(builder, key, DTYPE_INT64);
-        boxed = number < 0 ? NULL : PyLong_FromLong(number);
-        if (boxed == NULL || PyDict_SetItem(builder->integers, key, boxed) < 0) number = -1;
-        Py_XDECREF(boxed);
-    }
-    Py_DECREF(key);
+    if (boxed != NULL) return (int32_t)PyLong_AsLong(boxed);
+    if (PyErr_Occurred()) return -1;
+    number = add_constant(builder, data, dtype);
+    boxed = number < 0 ? NULL : PyLong_FromLong(number);
+    if (boxed == NULL || PyDict_SetItem(made, key, boxed) < 0) number = -1;
+    Py_XDECREF(boxed);
+    return number;
+}
+
+int32_t build_integer(Builder *builder, int64_t integer)
+{
+    PyObject *key = PyLong_FromLongLong(integer);
+    int32_t number = constant_once(builder, builder->integers, key, key, DTYPE_INT64);
+
+    Py_XDECREF(key);
     return number;
 }
 
@@ -419,18 +424,10 @@ int32_t build_cast(Builder *builder, int32_t number, DType dtype)
 /* The constant in another dtype, made once. */
 static int32_t cast_constant(Builder *builder, PyObject *constant, DType dtype)
 {
-    PyObject *key = Py_BuildValue("(Oi)", constant, (int)dtype), *boxed, *data = Py_NewRef(((Constant *)constant)->data);
-    int32_t number = -1;
+    PyObject *key = Py_BuildValue("(Oi)", constant, (int)dtype);
+    PyObject *data = Py_NewRef(((Constant *)constant)->data); /* comparing keys can run Python, which may replace the constant's */
+    int32_t number = constant_once(builder, builder->casts, key, data, dtype);
 
-    boxed = key == NULL ? NULL : PyDict_GetItemWithError(builder->casts, key);
-    if (boxed != NULL) {
-        number = (int32_t)PyLong_AsLong(boxed);
-    } else if (!PyErr_Occurred()) {
-        number = add_constant(builder, data, dtype);
-        boxed = number < 0 ? NULL : PyLong_FromLong(number);
-        if (boxed == NULL || PyDict_SetItem(builder->casts, key, boxed) < 0) number = -1;
-        Py_XDECREF(boxed);
-    }
     Py_XDECREF(key);
     Py_DECREF(data);
     return number;
@@ -470,6 +467,15 @@ int32_t build_length(Builder *builder, PyObject *variable)
     if (value.value_class != VALUE_SCALAR || strchr("biu", dtype_kind((DType)value.dtype)) == NULL)
         return build_refuse(builder, PyExc_TypeError, "%S must be an integer scalar", variable);
     return build_value_as(builder, variable, DTYPE_INT64);
+}
+
+int build_lengths(Builder *builder, PyObject *node, Py_ssize_t first, Numbers *numbers)
+{
+    for (Py_ssize_t i = first; i < node_n_inputs(node); i++) {
+        int32_t number = build_length(builder, node_input(node, i));
+        if (number < 0 || numbers_add(numbers, number) < 0) return -1;
+    }
+    return 0;
 }
 
 /* ---- instructions ---- */

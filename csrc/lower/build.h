@@ -71,6 +71,8 @@ int32_t build_pad(Builder *builder, int32_t number, int ndim);
 int32_t build_integer(Builder *builder, int64_t integer);
 /* A variable as an int64 scalar (an index, a length). */
 int32_t build_length(Builder *builder, PyObject *variable);
+/* The node's inputs from `first` on as int64 scalars, added to the numbers. */
+int build_lengths(Builder *builder, PyObject *node, Py_ssize_t first, Numbers *numbers);
 /* The number of an object (not an array) as an input that bind fills; nested loops hand it inwards. */
 int32_t build_object(Builder *builder, PyObject *object, ValueClass value_class);
 

@@ -47,15 +47,6 @@ done:
     return result;
 }
 
-static int read_indices(Builder *builder, PyObject *node, Py_ssize_t first, Numbers *src)
-{
-    for (Py_ssize_t i = first; i < node_n_inputs(node); i++) {
-        int32_t number = build_length(builder, node_input(node, i));
-        if (number < 0 || numbers_add(src, number) < 0) return -1;
-    }
-    return 0;
-}
-
 int lower_subtensor(Builder *builder, PyObject *node)
 {
     Numbers src = {0};
@@ -69,7 +60,7 @@ int lower_subtensor(Builder *builder, PyObject *node)
         result = lower_alias(builder, node);
         goto done;
     }
-    if (read_indices(builder, node, 1, &src) < 0) goto done;
+    if (build_lengths(builder, node, 1, &src) < 0) goto done;
     dst = build_result(builder, node_output(node, 0));
     if (dst >= 0) result = build_emit1(builder, I_SLICE, dst, src.n, src.items, n, entries);
 done:
@@ -109,7 +100,7 @@ int lower_inc_subtensor(Builder *builder, PyObject *node)
     if (x < 0 || lower_read_write(node_op(node), &fn, &flags) < 0) return -1;
     if (read_entries(builder, node_op(node), build_peek(builder, x)->ndim, entries, &n, &n_indices) < 0) goto done;
     if (read_written(builder, node, build_peek(builder, x)->ndim - n_indices, x, &src) < 0) goto done;
-    if (read_indices(builder, node, 2, &src) < 0) goto done;
+    if (build_lengths(builder, node, 2, &src) < 0) goto done;
     dst = build_result(builder, node_output(node, 0));
     if (dst < 0) goto done;
     if (build_peek(builder, x)->ndim == 0) { /* all there is: the value itself, or the sum */

@@ -73,16 +73,9 @@ static int start(ScanBuild *build, Builder *outer, PyObject *node)
 
 static void finish(ScanBuild *build)
 {
-    Loop *loop = &build->loop;
-
     builder_clear(&build->body);
     numbers_clear(&build->varying);
-    mem_free(loop->sequences);
-    mem_free(loop->states);
-    mem_free(loop->taps);
-    mem_free(loop->paths);
-    mem_free(loop->carries);
-    mem_free(loop->fixed);
+    loop_clear_lists(&build->loop);
     Py_CLEAR(build->info);
     Py_CLEAR(build->graph);
     Py_CLEAR(build->destroyed);

@@ -125,16 +125,6 @@ int lower_shape_i(Builder *builder, PyObject *node)
     return emit_plain(builder, node, I_SHAPE_AT, 1, &axis);
 }
 
-/* The node's inputs from `first` on as int64 scalars. */
-static int read_lengths(Builder *builder, PyObject *node, Py_ssize_t first, Numbers *src)
-{
-    for (Py_ssize_t i = first; i < node_n_inputs(node); i++) {
-        int32_t number = build_length(builder, node_input(node, i));
-        if (number < 0 || numbers_add(src, number) < 0) return -1;
-    }
-    return 0;
-}
-
 int lower_alloc(Builder *builder, PyObject *node)
 {
     Numbers src = {0};
@@ -147,7 +137,7 @@ int lower_alloc(Builder *builder, PyObject *node)
         result = build_emit1(builder, I_COPY, dst, 1, &value, 0, NULL);
         goto done;
     }
-    if (numbers_add(&src, value) < 0 || read_lengths(builder, node, 1, &src) < 0) goto done;
+    if (numbers_add(&src, value) < 0 || build_lengths(builder, node, 1, &src) < 0) goto done;
     result = build_emit1(builder, I_FILL, dst, src.n, src.items, 0, NULL);
 done:
     numbers_clear(&src);
@@ -158,7 +148,7 @@ int lower_alloc_empty(Builder *builder, PyObject *node)
 {
     Numbers src = {0};
     int32_t dst = build_result(builder, node_output(node, 0));
-    int result = dst < 0 ? -1 : read_lengths(builder, node, 0, &src);
+    int result = dst < 0 ? -1 : build_lengths(builder, node, 0, &src);
 
     if (result == 0) result = build_emit1(builder, I_EMPTY, dst, src.n, src.items, 0, NULL);
     numbers_clear(&src);

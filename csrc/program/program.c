@@ -25,9 +25,8 @@ Program *program_new(Status *status)
     return program;
 }
 
-static void free_loop(Loop *loop)
+void loop_clear_lists(Loop *loop)
 {
-    program_free(loop->body);
     mem_free(loop->sequences);
     mem_free(loop->states);
     mem_free(loop->taps);
@@ -42,7 +41,8 @@ void program_free(Program *program)
         return;
     }
     for (int32_t i = 0; i < program->n_loops; i++) {
-        free_loop(&program->loops[i]);
+        program_free(program->loops[i].body);
+        loop_clear_lists(&program->loops[i]);
     }
     for (int32_t i = 0; i < program->n_constants; i++) {
         buffer_unref(program->constants[i].buffer);
@@ -183,8 +183,7 @@ int32_t program_add_loop(Program *program, const Loop *loop, Status *status)
     copy.fixed = COPY_LIST(loop->fixed, loop->n_fixed);
     if (copy.sequences == NULL || copy.states == NULL || copy.taps == NULL || copy.paths == NULL || copy.carries == NULL
         || copy.fixed == NULL) {
-        copy.body = NULL; /* stays the caller's */
-        free_loop(&copy);
+        loop_clear_lists(&copy); /* the body stays the caller's */
         status_fail(status, STATUS_NO_MEMORY);
         return -1;
     }

@@ -129,6 +129,8 @@ int32_t program_add_constant(Program *program, const Array *array, Status *statu
 int32_t program_add_instr(Program *program, Instr instr, const int32_t *dst, const int32_t *src, const int64_t *aux, Status *status);
 /* Copies the lists and, on success, takes the body over. */
 int32_t program_add_loop(Program *program, const Loop *loop, Status *status);
+/* Frees the lists, not the body. */
+void loop_clear_lists(Loop *loop);
 int32_t program_add_text(Program *program, const char *text, Status *status);
 /* Sets the values' index too. */
 int program_set_inputs(Program *program, int32_t n, const int32_t *values, Status *status);
