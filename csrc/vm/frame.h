@@ -150,6 +150,8 @@ void sweep_add(Sweep *sweep, const Array *array);
 /* The shape that the step's sources broadcast to. */
 int sweep_broadcast(Frame *frame, const Step *step, int ndim, int64_t *shape, Run *run);
 int sweep_run(Sweep *sweep, MapKernel kernel, Run *run);
+/* Whether an element counts as false. */
+int sweep_find_zero(const Array *array, bool *has_zero, Run *run);
 /* dst, of any type, becomes src broadcast to its shape; shapes were checked, and the two do not overlap. */
 int sweep_copy(const Array *dst, const Array *src, Run *run);
 /* Whether src can be broadcast to dst's shape: trailing axes equal or 1, further leading axes of src 1. */

@@ -296,34 +296,17 @@ int run_check_shape(Frame *frame, const Step *step, Run *run)
     return 0;
 }
 
-/* Whether every element counts as true. */
-static int check_true(const Array *condition, bool *is_true, Run *run)
-{
-    uint8_t found = 0;
-    Array flag = {.data = (char *)&found, .dtype = DTYPE_BOOL};
-    Sweep sweep;
-
-    sweep_start(&sweep, condition->ndim, condition->shape);
-    sweep_add(&sweep, condition);
-    sweep_add(&sweep, &flag);
-    if (sweep_run(&sweep, math_find_zero(condition->dtype), run) < 0) {
-        return -1;
-    }
-    *is_true = found == 0;
-    return 0;
-}
-
 int run_assert(Frame *frame, const Step *step, Run *run)
 {
     const Program *program = frame->program;
     Array view;
 
     for (int32_t i = 1; i < step->instr->n_src; i++) {
-        bool is_true;
-        if (check_true(frame_operand(frame, step->src[i], &view), &is_true, run) < 0) {
+        bool has_zero;
+        if (sweep_find_zero(frame_operand(frame, step->src[i], &view), &has_zero, run) < 0) {
             return -1;
         }
-        if (!is_true) {
+        if (has_zero) {
             return status_fail_text(run->status, STATUS_ASSERTION, program->texts[instr_aux(program, step->instr)[0]]);
         }
     }

@@ -220,19 +220,30 @@ int sweep_broadcast(Frame *frame, const Step *step, int ndim, int64_t *shape, Ru
     return 0;
 }
 
-static int refuse_zeros(const Array *divisor, Run *run)
+int sweep_find_zero(const Array *array, bool *has_zero, Run *run)
 {
     uint8_t found = 0;
     Array flag = {.data = (char *)&found, .dtype = DTYPE_BOOL};
     Sweep sweep;
 
-    sweep_start(&sweep, divisor->ndim, divisor->shape);
-    sweep_add(&sweep, divisor);
+    sweep_start(&sweep, array->ndim, array->shape);
+    sweep_add(&sweep, array);
     sweep_add(&sweep, &flag);
-    if (sweep_run(&sweep, math_find_zero(divisor->dtype), run) < 0) {
+    if (sweep_run(&sweep, math_find_zero(array->dtype), run) < 0) {
         return -1;
     }
-    return found == 0 ? 0 : status_fail(run->status, STATUS_ZERO_DIVISION);
+    *has_zero = found != 0;
+    return 0;
+}
+
+static int refuse_zeros(const Array *divisor, Run *run)
+{
+    bool has_zero;
+
+    if (sweep_find_zero(divisor, &has_zero, run) < 0) {
+        return -1;
+    }
+    return has_zero ? status_fail(run->status, STATUS_ZERO_DIVISION) : 0;
 }
 
 /* The commonest operands, scalars and whole arrays of one shape, need no walk: then gives the shape's array and where each
