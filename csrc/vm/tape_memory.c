@@ -111,13 +111,17 @@ TapeFunction tape_kernel(int n_operands) { return n_operands == 1 ? kernel1_cell
 
 /* ---- by the plain loop ---- */
 
-static APART void step_cell(TAPE_ARGUMENTS)
-{
-    if (frame_run_one(tape->frame, cell->step, tape->run) < 0) {
-        TAPE_STOP(t, -1);
+#define STEP_CELL(NAME, STORE)                                        \
+    static APART void NAME(TAPE_ARGUMENTS)                            \
+    {                                                                 \
+        if (frame_run_one(tape->frame, cell->step, tape->run) < 0) {  \
+            TAPE_STOP(t, -1);                                         \
+        }                                                             \
+        STORE;                                                        \
+        TAPE_JUMP(cell + 1);                                          \
     }
-    TAPE_JUMP(cell + 1);
-}
+STEP_CELL(step_cell, STORE_NO)
+STEP_CELL(step_stored_cell, memcpy(cell->store + 8 * t, cell->at[TAPE_TO], 8))
 
 /* Elements of 8 bytes. A place that is not there is refused by the plain loop. */
 #define ELEMENT_CELL(NAME, STORE)                                                            \
@@ -141,31 +145,20 @@ ELEMENT_CELL(element_stored_cell, ((uint64_t *)(void *)cell->store)[t] = x)
 TapeFunction tape_element(bool is_stored) { return is_stored ? element_stored_cell : element_cell; }
 
 /* A draw is armed, for a code of its own, when a call begins (frame.h). */
-#define DRAW_CELL(NAME, SHAPE)                                                   \
+#define DRAW_CELL(NAME, SHAPE, ELSE, STORE)                                      \
     static APART void NAME(TAPE_ARGUMENTS)                                       \
     {                                                                            \
         const Step *step = cell->step;                                           \
         if (step->code == STEP_QUICK_##SHAPE && is_quick_##SHAPE(step)) {        \
             draw_##SHAPE(step);                                                  \
+            STORE;                                                               \
             TAPE_JUMP(cell + 1);                                                 \
         }                                                                        \
-        return step_cell(cell, t, end, tape, r0, r1, r2, r3);                    \
+        return ELSE(cell, t, end, tape, r0, r1, r2, r3);                         \
     }
-DRAW_CELL(binomial_cell, BINOMIAL)
-DRAW_CELL(bernoulli_cell, BERNOULLI)
-
-/* The draw is in memory then. */
-static APART void stored_binomial_cell(TAPE_ARGUMENTS)
-{
-    const Step *step = cell->step;
-    if (step->code == STEP_QUICK_BINOMIAL && is_quick_BINOMIAL(step)) {
-        draw_BINOMIAL(step);
-    } else if (frame_run_one(tape->frame, step, tape->run) < 0) {
-        TAPE_STOP(t, -1);
-    }
-    memcpy(cell->store + 8 * t, cell->at[TAPE_TO], 8);
-    TAPE_JUMP(cell + 1);
-}
+DRAW_CELL(binomial_cell, BINOMIAL, step_cell, STORE_NO)
+DRAW_CELL(binomial_stored_cell, BINOMIAL, step_stored_cell, memcpy(cell->store + 8 * t, cell->at[TAPE_TO], 8))
+DRAW_CELL(bernoulli_cell, BERNOULLI, step_cell, STORE_NO)
 
 /* Trials of which none can succeed are told here, where plain parameters are drawn from at all. */
 #define TRIALS_CELL(NAME, B, ELSE, STORE)                                                           \
@@ -183,7 +176,7 @@ static APART void stored_binomial_cell(TAPE_ARGUMENTS)
     }
 #define TRIALS_CELLS(B)                                                                             \
     TRIALS_CELL(trials_##B##_n, B, binomial_cell, STORE_NO)                                         \
-    TRIALS_CELL(trials_##B##_s, B, stored_binomial_cell, ((int64_t *)(void *)cell->store)[t] = x)
+    TRIALS_CELL(trials_##B##_s, B, binomial_stored_cell, ((int64_t *)(void *)cell->store)[t] = x)
 TRIALS_CELLS(R0)
 TRIALS_CELLS(R1)
 TRIALS_CELLS(R2)
