@@ -31,6 +31,18 @@ typedef struct Complex128 { double re, im; } Complex128;
 #define FOR_ADJACENT(i, n) for (int64_t i = 0; i < (n); i++)
 #endif
 
+/* Elements that lie anywhere. */
+#define EACH1(IN, OUT, EXPR)                                                                                       \
+    for (int64_t i = 0; i < n; i++, pa += strides[0], po += strides[1]) {                                          \
+        const IN a = *(const IN *)(const void *)pa;                                                                \
+        *(OUT *)(void *)po = (EXPR);                                                                               \
+    }
+#define EACH2(IN, OUT, EXPR)                                                                                       \
+    for (int64_t i = 0; i < n; i++, pa += strides[0], pb += strides[1], po += strides[2]) {                        \
+        const IN a = *(const IN *)(const void *)pa, b = *(const IN *)(const void *)pb;                             \
+        *(OUT *)(void *)po = (EXPR);                                                                               \
+    }
+
 #define DEFINE1(NAME, TYPE, IN, OUT, EXPR)                                                                         \
     static void NAME##_##TYPE(int64_t n, char *const *args, const int64_t *strides)                                \
     {                                                                                                              \
@@ -56,10 +68,7 @@ typedef struct Complex128 { double re, im; } Complex128;
             }                                                                                                      \
             return;                                                                                                \
         }                                                                                                          \
-        for (int64_t i = 0; i < n; i++, pa += strides[0], po += strides[1]) {                                      \
-            const IN a = *(const IN *)(const void *)pa;                                                            \
-            *(OUT *)(void *)po = (EXPR);                                                                           \
-        }                                                                                                          \
+        EACH1(IN, OUT, EXPR)                                                                                       \
     }
 
 /* The same without the loop for adjacent elements: for functions that call the C library. */
@@ -68,10 +77,7 @@ typedef struct Complex128 { double re, im; } Complex128;
     {                                                                                                              \
         const char *pa = args[0];                                                                                  \
         char *po = args[1];                                                                                        \
-        for (int64_t i = 0; i < n; i++, pa += strides[0], po += strides[1]) {                                      \
-            const IN a = *(const IN *)(const void *)pa;                                                            \
-            *(OUT *)(void *)po = (EXPR);                                                                           \
-        }                                                                                                          \
+        EACH1(IN, OUT, EXPR)                                                                                       \
     }
 
 #define DEFINE2(NAME, TYPE, IN, OUT, EXPR)                                                                         \
@@ -107,10 +113,7 @@ typedef struct Complex128 { double re, im; } Complex128;
             }                                                                                                      \
             return;                                                                                                \
         }                                                                                                          \
-        for (int64_t i = 0; i < n; i++, pa += strides[0], pb += strides[1], po += strides[2]) {                    \
-            const IN a = *(const IN *)(const void *)pa, b = *(const IN *)(const void *)pb;                         \
-            *(OUT *)(void *)po = (EXPR);                                                                           \
-        }                                                                                                          \
+        EACH2(IN, OUT, EXPR)                                                                                       \
     }
 
 #define DEFINE2_CALL(NAME, TYPE, IN, OUT, EXPR)                                                                    \
@@ -118,10 +121,7 @@ typedef struct Complex128 { double re, im; } Complex128;
     {                                                                                                              \
         const char *pa = args[0], *pb = args[1];                                                                   \
         char *po = args[2];                                                                                        \
-        for (int64_t i = 0; i < n; i++, pa += strides[0], pb += strides[1], po += strides[2]) {                    \
-            const IN a = *(const IN *)(const void *)pa, b = *(const IN *)(const void *)pb;                         \
-            *(OUT *)(void *)po = (EXPR);                                                                           \
-        }                                                                                                          \
+        EACH2(IN, OUT, EXPR)                                                                                       \
     }
 
 /* FIRST is the type of a; b, c and the output are of IN. */
