@@ -172,7 +172,7 @@ def rng(name=None):
     >>> generator = rng("generator")
     >>> next_rng, draw = generator.normal()
     >>> f = pyscan.function([generator], [next_rng, draw])
-    >>> f(np.random.default_rng(3))[1] == np.random.default_rng(3).normal()
+    >>> bool(f(np.random.default_rng(3))[1] == np.random.default_rng(3).normal())
     True
     """
     return random_generator_type(name)
