@@ -581,7 +581,9 @@ def _write(target, index, value, set_instead_of_inc, ignore_duplicates=False):
     elif ignore_duplicates:
         target[index] += np.asarray(value, dtype=target.dtype)
     else:
-        np.add.at(target, index, np.asarray(value).astype(target.dtype, copy=False))
+        whole = np.empty_like(target[index])  # for a value that is broadcast NumPy reads beyond its end in some versions
+        whole[...] = value
+        np.add.at(target, index, whole)
     return target
 
 

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+import pyscan
 import pyscan.tensor as at
 from pyscan.tensor.type import TensorType
 
@@ -119,3 +120,14 @@ def test_take_counts_along_an_axis_or_the_flattened_tensor():
     assert build("at.take(m, i, axis=1)").type.ndim == 2 and build("at.take(m, i)").type.ndim == 1
     with pytest.raises(ValueError, match="mode must be"):
         build("at.take(m, i, mode='up')")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8"])
+def test_a_value_that_is_broadcast_over_a_matrix_of_indices_is_added_for_each_of_them(dtype):
+    x, value = np.array([3.0, 0.25, 0.5]), np.array([3.0, -1.5, -1.5])
+    node = at.inc_subtensor(at.dvector("x")[at.constant(np.array([[1, 0, 1], [1, 0, 1]], dtype=dtype))], at.dvector("y")).owner
+    expected = [0.0, 3.25, 0.5]
+    storage = [[None]]
+    node.op.perform(node, [x, value, node.inputs[2].data], storage)
+    assert storage[0][0].tolist() == expected
+    assert pyscan.function(node.inputs[:2], node.outputs[0])(x, value).tolist() == expected
