@@ -332,7 +332,7 @@ class Scan(Op):
         self.compiled_fgraph = None
         self.traced = None  # what scan_guard found of the step's generators
         self._compiled = {}
-        self._hash = self._places = None
+        self._hash = self._places = self._equals = None
 
     # The inner graph
 
@@ -366,7 +366,7 @@ class Scan(Op):
     def _with(self, **changes):
         """A new Scan over the same inner graph (shared, not cloned) with some attributes changed."""
         new = type(self).__new__(type(self))
-        new.__dict__.update(self.__dict__, _hash=None, **changes)
+        new.__dict__.update(self.__dict__, _hash=None, _equals=None, **changes)
         return new
 
     def clone(self):
@@ -593,14 +593,23 @@ class Scan(Op):
             return False
         if self.compiled_fgraph is not other.compiled_fgraph:
             return False
+        if self._equals is None:
+            self._equals = object()
+        if self._equals is other._equals:
+            return True
         mine, theirs = self.fgraph, other.fgraph
-        return mine is theirs or (
+        if mine is not theirs and not (
             mine.inputs == theirs.inputs and equal_computations(mine.outputs, theirs.outputs, mine.inputs, theirs.inputs)
-        )
+        ):
+            return False
+        # Met again at once: a step holds its loop twice (for the path and for the updates), so that without this each level of nested
+        # loops would compare the level below twice, and n levels the innermost 2**n times.
+        other._equals = self._equals
+        return True
 
     def __getstate__(self):
         # Hashes differ between processes; compiled graphs are made again.
-        return {**self.__dict__, "traced": None, "_compiled": {}, "_hash": None, "_places": None}
+        return {**self.__dict__, "traced": None, "_compiled": {}, "_hash": None, "_places": None, "_equals": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)

@@ -4,7 +4,7 @@ import pytest
 
 import pyscan
 import pyscan.tensor as at
-from pyscan import _core
+from pyscan import _core, scan_op
 from pyscan.errors import PyscanWarning
 from pyscan.graph import Apply, Constant, Op
 from pyscan.scan import until
@@ -426,6 +426,29 @@ def test_each_body_of_nested_loops_is_rewritten_once(depth, monkeypatch):
     path, updates = pyscan.scan(level(depth), outputs_info=[at.constant(0.5, dtype="float64")], n_steps=n)
     pyscan.function([n], path[-1], updates=updates)
     assert len(rewrites) == depth + 2
+
+
+@pytest.mark.parametrize("depth", (8, 30))
+def test_equal_nests_are_compared_level_by_level(depth, monkeypatch):
+    """Each level holds the loop below twice, for the path and for the updates: comparing both anew would double the work by level."""
+    compared = []
+    monkeypatch.setattr(scan_op, "equal_computations",
+                        lambda *arguments, equal=scan_op.equal_computations: compared.append(1) or equal(*arguments))
+    srng, n = RandomStream(1), at.lscalar("n")
+
+    def level(k):
+        def step(x):
+            if k == 0:
+                return at.tanh(x) + srng.normal()
+            path, updates = pyscan.scan(level(k - 1), outputs_info=[x], n_steps=n)
+            return path[-1], updates
+        return step
+
+    nests = [pyscan.scan(level(depth), outputs_info=[at.constant(0.5, dtype="float64")], n_steps=n) for _ in range(2)]
+    function = pyscan.function([n], [path[-1] for path, _ in nests], updates=[pair for _, updates in nests for pair in updates.items()])
+    assert depth < len(compared) < 30 * depth
+    first, second = function(1)
+    assert first != second  # each nest has a generator of its own
 
 
 def test_equal_bodies_of_neighbouring_loops_are_rewritten_once(monkeypatch):
