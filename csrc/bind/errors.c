@@ -49,17 +49,27 @@ static PyObject *message_text(const Status *status)
     return text;
 }
 
+/* Borrowed (the module keeps it): a class that NumPy has somewhere, or NULL without an exception. */
+static PyObject *numpy_class(const char *name)
+{
+    static const char *const homes[] = {"numpy.linalg", "numpy.exceptions", "numpy"}; /* the last for AxisError before NumPy 1.25 */
+    PyObject *class = NULL;
+
+    for (size_t i = 0; class == NULL && i < sizeof homes / sizeof *homes; i++) {
+        PyObject *home = PyImport_ImportModule(homes[i]);
+        class = home == NULL ? NULL : PyObject_GetAttrString(home, name);
+        Py_XDECREF(home);
+        Py_XDECREF(class);
+        PyErr_Clear();
+    }
+    return class;
+}
+
 static PyObject *exception_class(const char *name)
 {
     PyObject *class = name[0] == '\0' ? NULL : PyDict_GetItemString(PyEval_GetBuiltins(), name);
 
-    if (class == NULL && strcmp(name, "LinAlgError") == 0) {
-        PyObject *linalg = PyImport_ImportModule("numpy.linalg");
-        class = linalg == NULL ? NULL : PyObject_GetAttrString(linalg, name);
-        Py_XDECREF(linalg);
-        Py_XDECREF(class); /* the module keeps it */
-        if (class == NULL) PyErr_Clear();
-    }
+    if (class == NULL && name[0] != '\0') class = numpy_class(name);
     return class != NULL ? class : PyExc_RuntimeError;
 }
 

@@ -40,6 +40,8 @@ class CumOp(Op):
     def __init__(self, axis=None, mode="add"):
         if mode not in ("add", "mul"):
             raise ValueError(f'CumOp: Unknown mode "{mode}"')
+        if isinstance(axis, str):
+            raise TypeError(f"the axis must be an integer or None; got {axis!r}")
         if isinstance(axis, float) and axis != int(axis):
             raise ValueError(f"axis(={axis}) out of bounds: it must be an integer")
         self.axis = None if axis is None else int(axis)

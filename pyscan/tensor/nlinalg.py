@@ -18,11 +18,11 @@ from pyscan.tensor.math import matrix_dot  # noqa: F401
 from pyscan.tensor.type import tensor_type
 
 
-def float_matrix(op, x, ndim=2):
+def float_matrix(op, x, ndim=2, refusal=TypeError):
     """`x` as a matrix (a vector too when `ndim` is 1) of a dtype that LAPACK knows; integers become float64."""
     x = as_tensor_variable(x)
     if not ndim <= x.type.ndim <= 2:
-        raise TypeError(f"{type(op).__name__} takes a matrix; got {x} of type {x.type}")
+        raise refusal(f"{type(op).__name__} takes a matrix; got {x} of type {x.type}")
     return cast(x, "float64") if dtype_kinds[x.type.dtype] in "biu" else x
 
 

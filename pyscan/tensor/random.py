@@ -136,7 +136,7 @@ class RandomVariable(Op):
         rng = _as_generator_variable(rng)
         self._check_owner(rng)
         size = normalize_size_param(size)
-        params = tuple(p if isinstance(p, Variable) else as_tensor_variable(p) for p in dist_params)
+        params = tuple(p if isinstance(p, Variable) and not isinstance(p.type, RandomType) else as_tensor_variable(p) for p in dist_params)
         self._check_dtypes(params)
         dtype = self._dtype(dtype, params)
         shape = self._static_shape(size, params)

@@ -69,7 +69,7 @@ class Solve(Op):
         self.assume_a, self.lower, self.check_finite = assume_a, lower, check_finite
 
     def make_node(self, A, b):
-        A, b = float_matrix(self, A), float_matrix(self, b, ndim=1)
+        A, b = float_matrix(self, A, refusal=ValueError), float_matrix(self, b, ndim=1, refusal=ValueError)
         dtype = upcast(A.type.dtype, b.type.dtype)
         return Apply(self, [A, b], [tensor_type(dtype, (A.type.shape[1], *b.type.shape[1:]))()])
 
