@@ -30,6 +30,8 @@ class Case:
     updates: list = field(default_factory=list)
     arguments: list = field(default_factory=list)  # two lists of values, one a call
     shared: list = field(default_factory=list)
+    givens: dict = field(default_factory=dict)
+    again_in: str = ""  # the mode of a function that is pickled and copied too
     notes: list = field(default_factory=list)
 
     def __repr__(self):
@@ -162,7 +164,7 @@ def sample(body):
     return makers[name](), () if name == "categorical" else out_shape
 
 
-def _as_state(body, dtype, shape, previous):
+def as_state(body, dtype, shape, previous):
     """An expression of exactly the dtype and shape: a variable of the pool that broadcasts to it, joined to the past."""
     fitting = [(v, s) for v, s in body.pool if len(s) <= len(shape) and all(n in (1, m) for n, m in zip(s[::-1], shape[::-1]))]
     value = body.one_of(fitting)[0] if fitting else at.constant(1.0)
@@ -236,7 +238,7 @@ def _nested(body):
         inner.pool = list(body.pool) + [(x, ())]
         for _ in range(draw(st.integers(1, 3))):
             inner.grow()
-        return _as_state(inner, "float64", (), x)
+        return as_state(inner, "float64", (), x)
 
     values, updates = pyscan.scan(step, outputs_info=[start], n_steps=at.as_tensor(np.int64(steps)) + 0)
     case.notes.append(f"nested {steps}")
@@ -272,7 +274,7 @@ def scan_cases(draw, lengths=(0, 1, 2, 3, 5, 8, 13)):
         for _ in range(draw(st.integers(1, 6))):
             body.grow()
         updates = _nested(body) if is_nested else {}
-        outputs = [_as_state(body, dtype, shape, past) for (_, dtype, shape, _), past in zip(states, previous)]
+        outputs = [as_state(body, dtype, shape, past) for (_, dtype, shape, _), past in zip(states, previous)]
         outputs += [body.one_of(body.pool)[0] + 0 if body.pool else at.constant(1.0) for _ in range(n_paths)]
         if has_until:
             return outputs, dict(updates), until(at.gt(tame(body.pick()[0]).sum(), 1.0))

@@ -1,9 +1,11 @@
 """Generated scans against the plain twin, with rewriting on and off, in blocks and step by step: values, dtypes, final states, errors.
 
-PYSCAN_FUZZ sets the number of scans (300 in the default run; `make fuzz` and CI run 2,000). They are the same ones in every run of
+PYSCAN_FUZZ sets the number of scans (300 in the default run; `make fuzz` and CI run 2,000), a tenth of which is the number of
+functions of several loops, PYSCAN_FUZZ_PROGRAMS that number. They are the same ones in every run of
 one tree, so that a change is judged by its own; PYSCAN_FUZZ_RANDOM=1 looks for others.
 """
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -17,9 +19,11 @@ from pyscan.graph import io_toposort
 from pyscan._reference import ReferenceFunction, root_cause
 
 from .operations import FORMS, HAS_SCIPY, LIBRARY, algebra, elementwise, lengths, library_function
+from .programs import program_cases
 from .strategies import Body, Case, scan_cases
 
 N_SCANS = int(os.environ.get("PYSCAN_FUZZ", "300"))
+N_PROGRAMS = int(os.environ.get("PYSCAN_FUZZ_PROGRAMS", N_SCANS // 10))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -70,9 +74,22 @@ def assert_same_outcome(want, got):
         assert same_bits(a, b), f"output {i}: the twin gives {a!r}, the function {b!r}"
 
 
+class GivenReference(ReferenceFunction):
+    """The twin of a function with givens: what they say is computed first, and stands for the variables."""
+
+    def __init__(self, case, start):
+        super().__init__([*case.inputs, *case.givens], case.outputs, case.updates, start)
+        self.given = ReferenceFunction(case.inputs, case.givens.values(), (), start)
+
+    def __call__(self, *arguments):
+        self.given.shared = self.shared
+        values = self.given(*arguments)
+        return super().__call__(*arguments, *values)
+
+
 def check(case):
     start = {v: v.get_value() for v in case.shared}
-    twin = ReferenceFunction(case.inputs, case.outputs, case.updates, start)
+    twin = GivenReference(case, start)
     expected = []
     for arguments in case.arguments:
         expected.append((outcome(twin, arguments), [state_of(twin.shared[v]) for v in case.shared]))
@@ -82,18 +99,45 @@ def check(case):
         for variable in case.shared:
             variable.set_value(start[variable])
         with pyscan.config.change_flags(scan__block_steps=block_steps):
-            function = pyscan.function(case.inputs, case.outputs, updates=case.updates, mode=mode, on_unused_input="ignore")
-        kept = [[np.array(v) for v in call] for call in case.arguments]
-        for arguments, copies, (want, states) in zip(case.arguments, kept, expected):
-            assert_same_outcome(want, outcome(function, arguments))
-            assert [state_of(v.get_value()) for v in case.shared] == states, f"the states differ in mode {mode}"
-            assert all(same_bits(np.asarray(v), c) for v, c in zip(arguments, copies)), "an argument was written to"
+            function = pyscan.function(case.inputs, case.outputs, updates=case.updates, givens=case.givens, mode=mode, on_unused_input="ignore")
+        if mode == case.again_in:
+            check_again(case, function, expected)
+        check_calls(case, function, case.shared, expected, mode)
+
+
+def check_calls(case, function, shared, expected, mode):
+    """The calls give what is expected and leave the shared variables as expected."""
+    kept = [[np.array(v) for v in call] for call in case.arguments]
+    for arguments, copies, (want, states) in zip(case.arguments, kept, expected):
+        assert_same_outcome(want, outcome(function, arguments))
+        assert [state_of(v.get_value()) for v in shared] == states, f"the states differ in mode {mode}"
+        assert all(same_bits(np.asarray(v), c) for v, c in zip(arguments, copies)), "an argument was written to"
+
+
+def check_again(case, function, expected):
+    """What pickling gives does the same on shared values of its own; a copy does the same on the same values, which are put back."""
+    before = [v.get_value() for v in case.shared]
+    places = [case.shared.index(v) for v in function.get_shared()]
+    pickled = pickle.loads(pickle.dumps(function))
+    check_calls(case, pickled, pickled.get_shared(), [(want, [states[i] for i in places]) for want, states in expected], "pickled")
+    assert [state_of(v.get_value()) for v in case.shared] == [state_of(v) for v in before], "the pickled function shares values"
+    check_calls(case, function.copy(), case.shared, expected, "copied")
+    for variable, value in zip(case.shared, before):
+        variable.set_value(value)
 
 
 @settings(max_examples=N_SCANS, deadline=None, print_blob=True, derandomize="PYSCAN_FUZZ_RANDOM" not in os.environ,
           suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example])
 @given(scan_cases())
 def test_generated_scans_agree_with_the_twin_and_without_rewriting(case):
+    note(repr(case))
+    check(case)
+
+
+@settings(max_examples=N_PROGRAMS, deadline=None, print_blob=True, derandomize="PYSCAN_FUZZ_RANDOM" not in os.environ,
+          suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example])
+@given(program_cases())
+def test_generated_functions_of_several_loops_agree_with_the_twin_and_without_rewriting(case):
     note(repr(case))
     check(case)
 
