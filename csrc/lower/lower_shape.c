@@ -176,32 +176,32 @@ int lower_make_vector(Builder *builder, PyObject *node)
     return result;
 }
 
-/* The constant axis of a Join, counted from 0. */
-static int read_join_axis(Builder *builder, PyObject *node, int ndim, int64_t *axis)
+/* 1 with the axis of a Join, counted from 0, if it is a constant and there is such an axis; 0 if the instruction has to look. */
+static int read_join_axis(PyObject *variable, int ndim, int64_t *axis)
 {
-    PyObject *variable = node_input(node, 0), *number;
+    PyObject *number;
 
-    if (!PyObject_TypeCheck(variable, graph_state_of(variable)->Constant))
-        return build_refuse(builder, PyExc_NotImplementedError, "the axis must be a constant; %S is computed when the function runs", variable);
+    if (!PyObject_TypeCheck(variable, graph_state_of(variable)->Constant)) return 0;
     number = PyNumber_Long(((Constant *)variable)->data);
     if (number == NULL) return -1;
     *axis = PyLong_AsLongLong(number);
     Py_DECREF(number);
     if (*axis == -1 && PyErr_Occurred()) return -1;
-    if (*axis < -ndim || *axis >= ndim) return build_refuse(builder, PyExc_ValueError, "axis %lld is out of bounds for %d dimensions", (long long)*axis, ndim);
     if (*axis < 0) *axis += ndim;
-    return 0;
+    return *axis >= 0 && *axis < ndim;
 }
 
 int lower_join(Builder *builder, PyObject *node)
 {
     Numbers src = {0};
     int64_t axis;
-    int32_t dst = build_result(builder, node_output(node, 0));
-    int result = -1;
+    int32_t dst = build_result(builder, node_output(node, 0)), number;
+    int is_known = dst < 0 ? -1 : read_join_axis(node_input(node, 0), build_peek(builder, dst)->ndim, &axis), result = -1;
 
-    if (dst < 0 || read_join_axis(builder, node, build_peek(builder, dst)->ndim, &axis) < 0) return -1;
-    if (read_parts(builder, node, 1, (DType)build_peek(builder, dst)->dtype, &src) == 0) result = build_emit1(builder, I_JOIN, dst, src.n, src.items, 1, &axis);
+    if (is_known < 0) return -1;
+    if (!is_known && ((number = build_length(builder, node_input(node, 0))) < 0 || numbers_add(&src, number) < 0)) goto done;
+    if (read_parts(builder, node, 1, (DType)build_peek(builder, dst)->dtype, &src) == 0) result = build_emit1(builder, I_JOIN, dst, src.n, src.items, is_known, &axis);
+done:
     numbers_clear(&src);
     return result;
 }

@@ -519,19 +519,20 @@ static int check_PACK(const Check *check) { return expect_scalars_to_vector(chec
 static int check_JOIN(const Check *check)
 {
     int ndim = dst_value(check, 0)->ndim;
+    int32_t first = check->instr->n_aux == 0 ? 1 : 0;
 
-    if (expect_n_src(check, 1) < 0 || expect_n_aux(check, 1) < 0) {
-        return -1;
+    if (expect_n_src(check, first + 1) < 0 || expect_n_aux(check, 1 - first) < 0 || ndim < 1) {
+        return check_refuse(check, "arrays are joined along one axis");
     }
-    if (aux_entry(check, 0) < 0 || aux_entry(check, 0) >= ndim) {
-        return check_refuse(check, "the axis is out of range");
+    if (first == 0 ? aux_entry(check, 0) < 0 || aux_entry(check, 0) >= ndim : !is_length(src_value(check, 0))) {
+        return check_refuse(check, "the axis is out of range, or no int64 scalar");
     }
-    for (int32_t i = 0; i < check->instr->n_src; i++) {
-        if (src_value(check, i)->ndim != ndim) {
-            return check_refuse(check, "the sources must have the destination's rank");
+    for (int32_t i = first; i < check->instr->n_src; i++) {
+        if (src_value(check, i)->ndim != ndim || !same_dtype(src_value(check, i), dst_value(check, 0))) {
+            return check_refuse(check, "the sources must have the destination's rank and dtype");
         }
     }
-    return expect_same_dtypes(check);
+    return 0;
 }
 
 static int check_SPLIT(const Check *check)

@@ -59,14 +59,14 @@ int run_pack(Frame *frame, const Step *step, Run *run)
 }
 
 /* The joined shape, or a refusal of the first length that differs off the axis. */
-static int join_shapes(Frame *frame, const Step *step, int axis, int64_t *shape, Run *run)
+static int join_shapes(Frame *frame, const int32_t *parts, int32_t n, int axis, int64_t *shape, Run *run)
 {
     Array *const *arrays = frame->arrays;
-    const Array *first = arrays[step->src[0]];
+    const Array *first = arrays[parts[0]];
 
     memcpy(shape, first->shape, (size_t)first->ndim * sizeof(int64_t));
-    for (int32_t i = 1; i < step->instr->n_src; i++) {
-        const Array *array = arrays[step->src[i]];
+    for (int32_t i = 1; i < n; i++) {
+        const Array *array = arrays[parts[i]];
         for (int j = 0; j < first->ndim; j++) {
             if (j == axis) {
                 shape[axis] += array->shape[axis];
@@ -80,16 +80,21 @@ static int join_shapes(Frame *frame, const Step *step, int axis, int64_t *shape,
 
 int run_join(Frame *frame, const Step *step, Run *run)
 {
-    int64_t shape[ARRAY_MAX_NDIM], axis = instr_aux(frame->program, step->instr)[0];
+    const bool is_computed = step->instr->n_aux == 0;
+    const int32_t *parts = step->src + is_computed, n = step->instr->n_src - is_computed;
+    int64_t shape[ARRAY_MAX_NDIM], given = is_computed ? frame_int64(frame, step->src[0]) : instr_aux(frame->program, step->instr)[0];
+    int64_t ndim = frame->program->values[step->dst[0]].ndim, axis = given < 0 ? given + ndim : given;
     Array part;
 
-    axis += axis < 0 ? frame->program->values[step->dst[0]].ndim : 0;
-    if (join_shapes(frame, step, (int)axis, shape, run) < 0 || frame_shape_array(frame, step->dst[0], shape, run->status) < 0) {
+    if (axis < 0 || axis >= ndim) {
+        return status_fail_numbers(run->status, STATUS_JOIN_AXIS, given, ndim, 0, 0);
+    }
+    if (join_shapes(frame, parts, n, (int)axis, shape, run) < 0 || frame_shape_array(frame, step->dst[0], shape, run->status) < 0) {
         return -1;
     }
     part = *frame->arrays[step->dst[0]];
-    for (int32_t i = 0; i < step->instr->n_src; i++) {
-        const Array *source = frame->arrays[step->src[i]];
+    for (int32_t i = 0; i < n; i++) {
+        const Array *source = frame->arrays[parts[i]];
         part.shape[axis] = source->shape[axis];
         if (sweep_copy(&part, source, run) < 0) {
             return -1;

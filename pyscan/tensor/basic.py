@@ -417,7 +417,7 @@ class Join(Op):
             raise TypeError("Only tensors with the same number of dimensions can be joined")
         if ndim == 0:
             raise TypeError("Join cannot handle arguments of dimension 0. Use `stack` to join scalar values.")
-        shape, op = [None] * ndim, self
+        shape = [None] * ndim
         if isinstance(axis, Constant):
             i = int(axis.data)
             if not -ndim <= i < ndim:
@@ -426,30 +426,14 @@ class Join(Op):
                 axis = constant(i + ndim, dtype="int8")
             for x in tensors:
                 shape = [1 if b and k != i % ndim else s for k, (b, s) in enumerate(zip(x.type.broadcastable, shape))]
-        elif type(self) is Join:
-            op = _symbolic_join
         out = tensor_type(upcast(*[x.type.dtype for x in tensors]), tuple(shape))
-        return Apply(op, [axis, *tensors], [out()])
+        return Apply(self, [axis, *tensors], [out()])
 
     def __str__(self):
         return "Join"
 
 
-class SymbolicJoin(Join):
-    """A Join along an axis that is known at run time only; it calls back to Python."""
-
-    kind = None
-
-    def perform(self, node, inputs, output_storage):
-        axis, *tensors = inputs
-        ndim = tensors[0].ndim
-        if not -ndim <= axis < ndim:
-            raise ValueError(f"Join axis {int(axis)} out of bounds [0, {ndim})")
-        output_storage[0][0] = np.concatenate(tensors, axis=int(axis)).astype(node.outputs[0].type.dtype, copy=False)
-
-
 _join = Join()
-_symbolic_join = SymbolicJoin()
 
 
 def join(axis, *tensors_list):

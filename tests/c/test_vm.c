@@ -602,6 +602,13 @@ static void arrays_are_filled_packed_and_joined(void)
     EXPECT_FAILURE(run, instr(p, I_JOIN, 0, F64, F64, 2, SOURCES(matrix(p, 2, 1, x), matrix(p, 1, 2, x)), AUX(1)), STATUS_JOIN_SHAPE);
     CHECK(run.status.a == 0 && run.status.b == 2 && run.status.c == 1 && run.status.d == 1);
     stop(&run);
+    run = start();
+    p = run.program;
+    EXPECT_DOUBLES(run, instr(p, I_JOIN, 0, F64, F64, 2, SOURCES(constant_int(p, -1), matrix(p, 2, 1, x), matrix(p, 2, 1, x)), NO_AUX), 2, SHAPE(2, 2), DOUBLES(1, 1, 2, 2));
+    run = start();
+    p = run.program;
+    EXPECT_FAILURE(run, instr(p, I_JOIN, 0, F64, F64, 2, SOURCES(constant_int(p, 2), matrix(p, 2, 1, x), matrix(p, 1, 2, x)), NO_AUX), STATUS_JOIN_AXIS);
+    stop(&run);
 }
 
 static void ranges_count_as_numpy_does(void)

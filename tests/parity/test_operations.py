@@ -366,6 +366,8 @@ EXACT = [
     Row("cumsum", lambda x: at.cumsum(x, axis=0), lambda x: np.cumsum(x, axis=0, dtype=x.dtype), SOME, (*INTEGERS, *FLOATS)),
     Row("cumprod", lambda x: at.cumprod(x, axis=-1), lambda x: np.cumprod(x, axis=-1, dtype=x.dtype), SOME, INTEGERS),
     Row("join", lambda x, y: at.join(1, x, y), lambda x, y: np.concatenate([x, y], 1), (((3, 4), (3, 2)), ((3, 0), (3, 2))), EVERY),
+    Row("join_along_a_computed_axis", lambda x, y, i: at.join(i, x, y), lambda x, y, i: np.concatenate([x, y], int(i)), (((3, 4), (3, 4), ()), ((3,), (0,), ())), EVERY,
+        make=lambda rng, x, y, i: [x, y, np.array(-1, dtype="int8")]),
     Row("stack", lambda x, y: at.stack([x, y], axis=1), lambda x, y: np.stack([x, y], 1), (((3, 4), (3, 4)),), EVERY),
     Row("split", lambda x: at.split(x, [1, 0, 2], 3, axis=-1), lambda x: np.split(x, [1, 1], axis=-1), (((3,),), ((2, 3),)), EVERY),
     Row("reshape", lambda x: at.reshape(x, (-1, 2)), lambda x: x.reshape(-1, 2), (((4,),), ((3, 4),), ((0, 2),)), EVERY),
@@ -469,6 +471,9 @@ REFUSED = [
     ("negative counts", lambda x, i: at.repeat(x, i, axis=0), ValueError, "repeats may not contain negative values", [np.array([1, -1, 2])]),
     ("counts of another length", lambda x, i: at.repeat(x, i, axis=0), ValueError, "could not be broadcast", [np.array([1, 2])]),
     ("an axis that is not there", lambda x, i: at.sort(x, i[0]), ValueError, "axis 2 is out of bounds for array of dimension 2", [np.array([2])]),
+    ("an axis to join along that is not there", lambda x, i: at.join(i[0], x, x), ValueError, r"Join axis -3 out of bounds \[0, 2\)", [np.array([-3])]),
+    ("parts that do not fit the axis", lambda x, i: at.join(i[0], x, x[:2]), ValueError, "along dimension 0, the array at index 0 has size 3 and .* index 1 has size 2",
+     [np.array([1])]),
     ("stacks that do not fit", lambda x, i: at.matmul(at.zeros((i[0], 3, 3)), at.zeros((2, 3, 3))), ValueError, "matmul: stacks of matrices", [np.array([3])]),
     ("batches that differ", lambda x, i: at.batched_dot(at.zeros((i[0], 3, 3)), at.zeros((2, 3, 3))), TypeError, "must have the same size in axis 0", [np.array([3])]),
     ("values of another length", lambda x, i: at.set_subtensor(x[i, i], at.zeros(3)), ValueError, r"could not broadcast input array from shape \(3,\) into shape \(2,\)",
@@ -567,6 +572,6 @@ def classes_of(base):
 
 def test_no_operation_calls_back_but_those_that_the_readme_names():
     own = {kind for kind in classes_of(pyscan._core.Op) if kind.__module__.startswith("pyscan.tensor") and "random" not in kind.__module__}
-    assert {kind.__name__ for kind in own if getattr(kind, "kind", None) is None and hasattr(kind, "perform")} == {"Unique", "Choose", "SymbolicJoin"}
+    assert {kind.__name__ for kind in own if getattr(kind, "kind", None) is None and hasattr(kind, "perform")} == {"Unique", "Choose"}
     for op in (at.nlinalg.QRFull("reduced"), at.nlinalg.Eig(), at.nlinalg.MatrixPinv()):
         assert op.kind is None
