@@ -124,7 +124,8 @@ def _present(path: str, name: str) -> Any:
         if here == name and own is not None:
             source = importlib.import_module(module)
             # The package's own top looks names up here when it does not have them.
-            value = vars(source).get(own, _MISSING) if module == "pyscan" else getattr(source, own, _MISSING)
+            is_here = module != "pyscan" or own in vars(source) or own in source.__all__
+            value = getattr(source, own, _MISSING) if is_here else _MISSING
             if value is not _MISSING and not (isinstance(value, types.ModuleType) and own == here):
                 return value
     return _MISSING
@@ -137,7 +138,8 @@ def _public_names(path: str) -> set[str]:
     for module, own, here in _sources(path):
         if own is None:
             source = importlib.import_module(module)
-            names.update(name for name in vars(source) if not name.startswith("_") and not isinstance(vars(source)[name], types.ModuleType))
+            names.update(name for name in {*vars(source), *getattr(source, "__all__", ())}
+                         if not name.startswith("_") and not isinstance(getattr(source, name), types.ModuleType))
         elif here is not None:
             names.add(here)
     return names

@@ -19,7 +19,6 @@ from pyscan._core import Apply, SharedVariable, Variable, dists
 from pyscan.errors import PyscanWarning
 from pyscan.formulas import pp
 from pyscan.graph import ancestors, io_toposort
-from pyscan.ifelse import IfElse
 from pyscan.records import Record
 from pyscan.scan_op import Scan
 from pyscan.tensor.random import AbstractRNGConstructor, RandomType, RandomVariable, random_generator_type
@@ -98,6 +97,7 @@ class _Step:
 
     def _handed_on(self, node, position, output) -> set[Source]:
         """Sources of a generator that is neither drawn from nor looped over there."""
+        from pyscan.ifelse import IfElse  # here, since few programs choose between generators
         if isinstance(node.op, IfElse):
             branches = node.inputs[1 + position], node.inputs[1 + node.op.n_outs + position]
             return self.sources(branches[0]) | self.sources(branches[1])

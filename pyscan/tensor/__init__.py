@@ -2,12 +2,10 @@
 
 `type` has the types and named constructors, `variable` operators and conversion, `elemwise` the elementwise operations, `basic` and
 `shape` making, joining and layout, `subtensor` indexing, `math` functions and reductions, `extra_ops`, `sort`, `special`, `nlinalg`
-and `slinalg` the rest, `random` the random variables (imported on first use).
+and `slinalg` the rest, `random` the random variables. What few programs need is imported on first use.
 """
 
-import importlib
-import inspect
-import sys
+from importlib import import_module
 
 from pyscan.tensor.variable import (
     TensorConstant,
@@ -18,9 +16,8 @@ from pyscan.tensor.variable import (
 )
 
 # isort: split
-from pyscan.errors import telling
-from pyscan.raise_op import Assert, CheckAndRaise
-from pyscan.tensor import basic, elemwise, extra_ops, math, nlinalg, slinalg, special, subtensor, type, type_other
+from pyscan.errors import tell_arguments
+from pyscan.tensor import basic, elemwise, math, subtensor, type, type_other
 from pyscan.tensor.basic import (
     alloc,
     arange,
@@ -52,47 +49,6 @@ from pyscan.tensor.basic import (
     zeros_like,
 )
 from pyscan.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pyscan.tensor.extra_ops import (
-    bincount,
-    broadcast_arrays,
-    broadcast_shape,
-    broadcast_to,
-    choose,
-    compress,
-    cumprod,
-    cumsum,
-    diag,
-    diagonal,
-    diff,
-    eye,
-    fill_diagonal,
-    flatnonzero,
-    geomspace,
-    identity_like,
-    inverse_permutation,
-    linspace,
-    logspace,
-    mgrid,
-    nonzero,
-    nonzero_values,
-    ogrid,
-    ravel_multi_index,
-    repeat,
-    roll,
-    searchsorted,
-    take_along_axis,
-    tile,
-    to_one_hot,
-    tri,
-    tril,
-    tril_indices,
-    tril_indices_from,
-    triu,
-    triu_indices,
-    triu_indices_from,
-    unique,
-    unravel_index,
-)
 from pyscan.tensor.math import (
     abs,
     abs_,
@@ -253,30 +209,36 @@ from pyscan.tensor.subtensor import inc_subtensor, set_subtensor, take
 from pyscan.tensor.type import TensorType, constructors, tensor
 from pyscan.tensor.type_other import NoneConst, make_slice, none_type_t, slicetype
 
-extract_diag = diagonal
 globals().update(constructors)  # scalar, vector, ..., dmatrix, ..., vectors, ...
 
+# What is imported when it is first asked for: modules, and functions of these that are named here.
+_LATER = {
+    **{name: name for name in ("extra_ops", "nlinalg", "random", "slinalg", "special")},
+    "Assert": "raise_op", "CheckAndRaise": "raise_op",
+    **dict.fromkeys("""
+        bincount broadcast_arrays broadcast_shape broadcast_to choose compress cumprod cumsum diag diagonal
+        diff eye fill_diagonal flatnonzero geomspace identity_like inverse_permutation linspace logspace mgrid
+        nonzero nonzero_values ogrid ravel_multi_index repeat roll searchsorted take_along_axis tile
+        to_one_hot tri tril tril_indices tril_indices_from triu triu_indices triu_indices_from unique
+        unravel_index extract_diag
+    """.split(), "extra_ops"),
+}
 
-def _tell_arguments():
-    """Lets the functions of this package tell the user's arguments when they refuse them: here and in the modules that they are from.
-    Left out are those that the package calls in great number, and one whose refusal is an answer."""
-    left_out = {as_tensor, as_tensor_variable, constant, get_scalar_constant_value, extract_constant}
-    for values in (globals(), vars(nlinalg), vars(slinalg)):
-        for name, value in list(values.items()):
-            if not name.startswith("_") and inspect.isfunction(value) and value.__module__.startswith(f"{__name__}.") and value not in left_out:
-                home = vars(sys.modules[value.__module__])
-                values[name] = value if hasattr(value, "__wrapped__") else telling(value)
-                if home.get(name) is value:
-                    home[name] = values[name]
-
-
-_tell_arguments()
+# The functions tell the user's arguments when they refuse them, here and in the modules that they are from. Left out are those that
+# the package calls in great number, and those whose refusal is an answer.
+tell_arguments(globals(), {as_tensor, as_tensor_variable, constant, get_scalar_constant_value, extract_constant})
 
 
 def __getattr__(name):
-    if name == "random":
-        return importlib.import_module("pyscan.tensor.random")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _LATER.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"pyscan.{home}" if home == "raise_op" else f"{__name__}.{home}")
+    return globals().setdefault(name, module if name == home else getattr(module, name))
 
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("importlib", "inspect", "sys", "telling", "constructors")]
+def __dir__():
+    return sorted({*globals(), *_LATER})
+
+
+__all__ = [name for name in __dir__() if not name.startswith("_") and name not in ("import_module", "tell_arguments", "constructors")]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyscan._core import Apply, Op, Variable
+from pyscan.errors import tell_arguments
 from pyscan.scalar import dtype_kinds, dtype_name, float_x
 from pyscan.tensor.basic import (
     alloc,
@@ -627,3 +628,6 @@ def inverse_permutation(perm):
     perm = as_tensor_variable(perm)
     return set_subtensor(zeros([perm.shape[0]], dtype=perm.type.dtype)[perm], arange(perm.shape[0]))
 
+
+tell_arguments(globals())
+extract_diag = diagonal

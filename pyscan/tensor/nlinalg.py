@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyscan._core import Apply, Op
+from pyscan.errors import tell_arguments
 from pyscan.library import is_native
 from pyscan.scalar import dtype_kinds
 from pyscan.tensor import math
@@ -247,3 +248,6 @@ def _vector_norm(x, ord):
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order for vectors: {ord!r}")
     return math.sum(math.abs(x) ** ord) ** (1.0 / ord)
+
+
+tell_arguments(globals())

@@ -50,7 +50,6 @@ from pyscan.tensor.random_types import (
     shared_rng,
 )
 from pyscan.tensor.random_types import as_generator_variable as _as_generator_variable
-from pyscan.tensor.extra_ops import diag, eye
 from pyscan.tensor.math import maximum
 from pyscan.tensor.shape import shape_padleft
 from pyscan.tensor.type import TensorType
@@ -424,6 +423,7 @@ _CONVENTIONS = {
 
 def _matrix_of(mean, cov):
     """The mean, and the covariances as a matrix: a scalar stands for independent ones of one variance, a vector for the variances."""
+    from pyscan.tensor.extra_ops import diag, eye  # here, as it is imported when it is asked for
     if cov.type.ndim == 0:
         cov = cov * eye(mean.shape[-1], dtype="float64")
     return mean, diag(cov) if cov.type.ndim == 1 else cov

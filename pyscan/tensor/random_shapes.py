@@ -18,7 +18,6 @@ from pyscan.tensor.basic import (
     get_scalar_constant_value,
     get_vector_length,
 )
-from pyscan.tensor.extra_ops import broadcast_to
 from pyscan.tensor.math import maximum
 from pyscan.tensor.shape import specify_shape
 
@@ -141,6 +140,7 @@ def broadcast_params(params, ndims_params):
         return [np.broadcast_to(param, shape) for param, shape in zip(params, shapes)]
     params = [as_tensor_variable(param) for param in params]
     shapes = params_broadcast_shapes([symbolic_shape(param) for param in params], ndims_params)
+    from pyscan.tensor.extra_ops import broadcast_to  # here, as it is imported when it is asked for
     return [broadcast_to(param, shape) for param, shape in zip(params, shapes)]
 
 

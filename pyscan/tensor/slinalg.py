@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyscan._core import Apply, Op
+from pyscan.errors import tell_arguments
 from pyscan.library import is_native
 from pyscan.scalar import upcast
 from pyscan.tensor.nlinalg import _MatrixOp, float_matrix
@@ -129,3 +130,6 @@ def cho_solve(c_and_lower, b, check_finite=True):
 
 solve_lower_triangular = SolveTriangular(lower=True)
 solve_upper_triangular = SolveTriangular(lower=False)
+
+
+tell_arguments(globals())
