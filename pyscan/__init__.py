@@ -34,6 +34,9 @@ try:
     from pyscan.explain import Explanation, explain, show_versions
 finally:
     if _was_collecting:
+        if hasattr(_gc, "freeze") and not _gc.get_freeze_count():  # what was made goes among the old objects, without a look at each
+            _gc.freeze()
+            _gc.unfreeze()
         _gc.enable()
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ Relies on: maker (the graph), `_core.Thunk` (the program). Relied on by: `Variab
 """
 from __future__ import annotations
 
-import copy
 import gc
 import pickle
 import sys
@@ -538,7 +537,8 @@ class Function(_core.Caller):
                     raise TypeError(f"swap replaces {old} of type {old.type} by {new} of type {new.type}; the types must be equal")
                 new_container = new.container
             elif not spec.shared and not spec.implicit:
-                new_container = _new_container(spec, copy.copy(container.value) if spec.mutable else container.value)
+                from copy import copy
+                new_container = _new_container(spec, copy(container.value) if spec.mutable else container.value)
             mutable = spec.mutable and (update is not None or not spec.shared)
             value = None if self._is_required(i) else new_container
             specs.append(In(variable, spec.name, value, update, mutable, spec.strict, spec.allow_downcast, False, spec.implicit,

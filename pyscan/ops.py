@@ -4,7 +4,6 @@ Relies on: the graph types of `_core`. Relied on by: maker.
 """
 from __future__ import annotations
 
-import copy
 import importlib
 import sys
 from typing import Any, Callable
@@ -25,7 +24,11 @@ class DeepCopyOp(_core.Op):
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         value = inputs[0]
-        output_storage[0][0] = value.copy() if hasattr(value, "dtype") else copy.deepcopy(value)
+        if hasattr(value, "dtype"):
+            output_storage[0][0] = value.copy()
+            return
+        from copy import deepcopy  # here, since most values are arrays
+        output_storage[0][0] = deepcopy(value)
 
 
 class ViewOp(_core.Op):

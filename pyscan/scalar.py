@@ -254,6 +254,14 @@ class ScalarOp:
     def __reduce__(self):
         return scalar_op, (self.name,)
 
+    def class_name(self):
+        """What Aesara calls the operation's class.
+
+        >>> scalar_op("true_divide").class_name()
+        'TrueDivide'
+        """
+        return "".join(part.capitalize() for part in self.name.split("_")) if type(self) is ScalarOp else type(self).__name__
+
     def output_dtype(self, *dtypes):
         """The result's dtype for inputs of `dtypes`; TypeError where the operation is not defined for them."""
         self.check_inputs(dtypes)
@@ -341,17 +349,8 @@ def cast_op(dtype):
     return Cast(dtype)
 
 
-def _class_name(name):
-    return "".join(part.capitalize() for part in name.split("_"))
-
-
-def _make_op(row):
-    kind = type(_class_name(row["name"]), (ScalarOp,), {"__module__": __name__, "__doc__": row["doc"]})
-    return kind(row["name"], row["n_in"], row["rule"], row["classes"], row["doc"])
-
-
 # name -> operation, in the order of the table. Each is a name of this module too.
-scalar_ops = {row["name"]: _make_op(row) for row in _core.scalars()}
+scalar_ops = {row["name"]: ScalarOp(row["name"], row["n_in"], row["rule"], row["classes"], row["doc"]) for row in _core.scalars()}
 globals().update(scalar_ops)
 
 

@@ -17,7 +17,6 @@ from itertools import islice
 
 from pyscan._core import Apply, SharedVariable, Variable, dists
 from pyscan.errors import PyscanWarning
-from pyscan.formulas import pp
 from pyscan.graph import ancestors, io_toposort
 from pyscan.records import Record
 from pyscan.scan_op import Scan
@@ -160,6 +159,7 @@ def _traced_body(op: Scan) -> _Step:
 def _parameter_text(variable) -> str:
     """A parameter as the user wrote it, where that is short."""
     is_short = len(list(islice(ancestors([variable]), 12))) < 12
+    from pyscan.formulas import pp  # here, since few programs are warned
     text = pp(variable) if is_short else ""
     return text if 0 < len(text) <= 40 else "..."
 

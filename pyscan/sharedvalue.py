@@ -8,7 +8,6 @@ Relies on `_core`. Relied on by the tensor package, scan and function.
 
 from __future__ import annotations
 
-import copy
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -160,7 +159,8 @@ def _deep_copy(value):
         return value.copy()
     if isinstance(value, (np.random.Generator, np.random.RandomState)):
         return _core.copy_generator(value)
-    return copy.deepcopy(value)
+    from copy import deepcopy  # here, since most values are arrays and generators
+    return deepcopy(value)
 
 
 def shared_constructor(constructor, remove=False):

@@ -8,7 +8,6 @@ Relies on: _core, config, graph, function and io (when a value is computed). Rel
 """
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -71,6 +70,8 @@ def compute_test_value(node: Apply) -> None:
     >>> y.get_test_value()
     array([2., 4.])
     """
+    from copy import deepcopy
+
     from pyscan.function import function
     from pyscan.io import In
     tagged, missing = _examples(node)
@@ -82,7 +83,7 @@ def compute_test_value(node: Apply) -> None:
         # An Op that overwrites its inputs gets copies.
         compiled = function([In(given, mutable=True) for given in inputs], outputs, mode="FAST_COMPILE", no_default_updates=True,
                             on_unused_input="ignore", accept_inplace=True, allow_input_downcast=True)
-        values = compiled(*[copy.deepcopy(variable.tag.test_value) for variable in tagged])
+        values = compiled(*[deepcopy(variable.tag.test_value) for variable in tagged])
     for output, value in zip(node.outputs, values):
         output.tag.test_value = value
     return None

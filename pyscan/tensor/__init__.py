@@ -209,10 +209,9 @@ from pyscan.tensor.subtensor import inc_subtensor, set_subtensor, take
 from pyscan.tensor.type import TensorType, constructors, tensor
 from pyscan.tensor.type_other import NoneConst, make_slice, none_type_t, slicetype
 
-globals().update(constructors)  # scalar, vector, ..., dmatrix, ..., vectors, ...
-
-# What is imported when it is first asked for: modules, and functions of these that are named here.
+# What is imported or made when it is first asked for: modules, and names in modules.
 _LATER = {
+    **dict.fromkeys(constructors, "type"),  # scalar, vector, ..., dmatrix, ..., vectors, ...
     **{name: name for name in ("extra_ops", "nlinalg", "random", "slinalg", "special")},
     "Assert": "raise_op", "CheckAndRaise": "raise_op",
     **dict.fromkeys("""

@@ -153,7 +153,7 @@ class Elemwise(Op):
         self.inplace_pattern = dict(inplace_pattern or {})
         if self.inplace_pattern:
             self.destroy_map = {out: [i] for out, i in self.inplace_pattern.items()}
-            name = name or f"Elemwise{{{type(scalar_op).__name__}}}{list(self.inplace_pattern.items())}"
+            name = name or f"Elemwise{{{scalar_op.class_name()}}}{list(self.inplace_pattern.items())}"
         self.name = name or f"Elemwise{{{scalar_op.name}}}"
         self.nin = scalar_op.nin
         self.__doc__ = scalar_op.__doc__

@@ -316,18 +316,26 @@ def _stem_maker(stem, shape):
     return make
 
 
-def _constructors():
-    """name -> function or type, for all stems, prefixes and plurals."""
-    made = {}
-    for stem, shape in _SHAPES.items():
-        plural = {"matrix": "matrices"}.get(stem, stem + "s")
-        made[stem] = _stem_maker(stem, shape)
-        made[plural] = _plural(made[stem], f"Several variables as `{stem}` makes: `{plural}('a', 'b')`, `{plural}('ab')` or `{plural}(2)`.")
-        for prefix, dtype in _PREFIXES.items():
-            made[prefix + stem] = tensor_type(dtype, shape)
-            made[prefix + plural] = _plural(made[prefix + stem], f"Several variables of {made[prefix + stem]}.")
-    return made
+# The names of all constructors: prefixes (none: floatX) before stems and their plurals.
+constructors = {
+    prefix + word: (prefix, stem, word)
+    for stem in _SHAPES for word in (stem, "matrices" if stem == "matrix" else stem + "s") for prefix in ("", *_PREFIXES)
+}  # fmt: skip
 
 
-constructors = _constructors()
-globals().update(constructors)
+def __getattr__(name):
+    """The named constructors, functions or types, which are made one by one: most programs use a few of nearly two hundred."""
+    if name not in constructors:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    prefix, stem, word = constructors[name]
+    if word == stem:
+        made = tensor_type(_PREFIXES[prefix], _SHAPES[stem]) if prefix else _stem_maker(stem, _SHAPES[stem])
+    else:
+        one = __getattr__(prefix + stem)
+        what = f"Several variables of {one}." if prefix else f"Several variables as `{stem}` makes: `{word}('a', 'b')`, `{word}('ab')` or `{word}(2)`."
+        made = _plural(one, what)
+    return globals().setdefault(name, made)
+
+
+def __dir__():
+    return sorted({*globals(), *constructors})
