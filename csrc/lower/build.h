@@ -134,6 +134,7 @@ int lower_advanced_subtensor1(Builder *builder, PyObject *node);
 int lower_advanced_inc_subtensor1(Builder *builder, PyObject *node);
 int lower_advanced_subtensor(Builder *builder, PyObject *node);
 int lower_advanced_inc_subtensor(Builder *builder, PyObject *node);
+int lower_choose(Builder *builder, PyObject *node);
 int lower_make_slice(Builder *builder, PyObject *node);
 int lower_nonzero(Builder *builder, PyObject *node);
 int lower_special(Builder *builder, PyObject *node);

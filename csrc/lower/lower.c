@@ -26,6 +26,7 @@ static const LowerFunction functions[N_OPS] = {
     [OP_ADVANCED_INC_SUBTENSOR1] = lower_advanced_inc_subtensor1,
     [OP_ADVANCED_SUBTENSOR] = lower_advanced_subtensor,
     [OP_ADVANCED_INC_SUBTENSOR] = lower_advanced_inc_subtensor,
+    [OP_CHOOSE] = lower_choose,
     [OP_MAKE_SLICE] = lower_make_slice,
     [OP_NONZERO] = lower_nonzero,
     [OP_SPECIAL] = lower_special,

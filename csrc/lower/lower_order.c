@@ -1,6 +1,7 @@
-/* Splitting, sorting, searching, repeating, diagonals, and products of stacks of matrices.
+/* Splitting, sorting, searching, repeating, diagonals, choosing, and products of stacks of matrices.
  *
  * Relies on: build. Relied on by: lower.c. */
+#include "base/names.h"
 #include "lower/build.h"
 
 int lower_sort(Builder *builder, PyObject *node)
@@ -180,4 +181,30 @@ int lower_matmul(Builder *builder, PyObject *node)
         if (!(left && i == ndim - 2) && !(right && i == ndim - 1)) axes[n++] = i;
     }
     return build_emit1(builder, I_TRANSPOSE, dst, 1, &made, n, axes);
+}
+
+/* ---- choosing ---- */
+
+static int read_mode(Builder *builder, PyObject *op, int32_t *mode)
+{
+    static const char *const names[N_CHOOSE] = {[CHOOSE_RAISE] = "raise", [CHOOSE_WRAP] = "wrap", [CHOOSE_CLIP] = "clip"};
+    PyObject *attribute = PyObject_GetAttrString(op, "mode");
+    const char *text = attribute == NULL ? NULL : PyUnicode_AsUTF8(attribute);
+
+    *mode = text == NULL ? -1 : names_find(text, names, N_CHOOSE, sizeof names[0]);
+    if (text != NULL && *mode < 0) build_refuse(builder, PyExc_ValueError, "there is no mode %R", attribute);
+    Py_XDECREF(attribute);
+    return *mode < 0 ? -1 : 0;
+}
+
+int lower_choose(Builder *builder, PyObject *node)
+{
+    int32_t src[2], dst, mode;
+
+    if (read_mode(builder, node_op(node), &mode) < 0) return -1;
+    src[0] = build_value_as(builder, node_input(node, 0), DTYPE_INT64);
+    src[1] = src[0] < 0 ? -1 : build_value(builder, node_input(node, 1));
+    dst = src[1] < 0 ? -1 : build_result(builder, node_output(node, 0));
+    if (dst < 0) return -1;
+    return build_emit(builder, (Emit){.opcode = I_CHOOSE, .fn = mode, .n_dst = 1, .dst = &dst, .n_src = 2, .src = src});
 }

@@ -386,6 +386,17 @@ static int check_SCATTER(const Check *check)
     return expect_write(check, ndim);
 }
 
+static int check_CHOOSE(const Check *check)
+{
+    const Value *numbers = src_value(check, 0), *choices = src_value(check, 1);
+    int ndim = numbers->ndim > choices->ndim - 1 ? numbers->ndim : choices->ndim - 1;
+
+    if (check->instr->fn < 0 || check->instr->fn >= N_CHOOSE || !is_of(numbers, DTYPE_INT64, numbers->ndim) || choices->ndim < 1) {
+        return check_refuse(check, "int64 numbers choose along the first axis of an array");
+    }
+    return check_expect(check, is_of(dst_value(check, 0), (DType)choices->dtype, ndim), "the destination has the wrong type");
+}
+
 static int check_APPLY(const Check *check)
 {
     const Instr *instr = check->instr;

@@ -57,6 +57,8 @@ enum { SORT_KEYS, SORT_PLACES };
 enum { SEARCH_LEFT, SEARCH_RIGHT };
 enum { DIAGONAL_TAKE, DIAGONAL_MAKE };
 enum { BAND_DIAGONAL, BAND_TRIANGLE };
+/* `fn` of I_CHOOSE. */
+enum { CHOOSE_RAISE, CHOOSE_WRAP, CHOOSE_CLIP, N_CHOOSE };
 /* `fn` of I_TRIANGLE: bits. The lower triangle is kept, else the upper; ones on the diagonal; the other triangle is the mirror, conjugated. */
 enum { TRIANGLE_LOWER = 1, TRIANGLE_UNIT = 2, TRIANGLE_MIRRORED = 4, TRIANGLE_CONJUGATED = 8 };
 

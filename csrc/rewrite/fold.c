@@ -90,7 +90,7 @@ static int is_small(Fold *fold, PyObject *node, int kind)
     if (rank == -2) return -1;
     if (kind == OP_ARANGE) return is_small_range(node);
     if (kind == OP_RESHAPE || kind == OP_JOIN) return 1;
-    if (kind == OP_REPEAT || kind == OP_ALLOC_DIAG) return 0;
+    if (kind == OP_REPEAT || kind == OP_ALLOC_DIAG || kind == OP_CHOOSE) return 0;
     int first_length = kind == OP_ALLOC || kind == OP_BROADCAST_TO ? 1 : kind == OP_BAND ? 0 : -1;
     for (Py_ssize_t axis = 0; axis < rank; axis++) {
         Py_ssize_t longest = 1;

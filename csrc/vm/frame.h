@@ -197,6 +197,7 @@ int run_set_take(Frame *frame, const Step *step, Run *run);
 int run_nonzero(Frame *frame, const Step *step, Run *run);
 int run_gather(Frame *frame, const Step *step, Run *run);
 int run_scatter(Frame *frame, const Step *step, Run *run);
+int run_choose(Frame *frame, const Step *step, Run *run);
 int run_apply(Frame *frame, const Step *step, Run *run);
 int run_triangle(Frame *frame, const Step *step, Run *run);
 int run_sort(Frame *frame, const Step *step, Run *run);

@@ -1,4 +1,4 @@
-/* Advanced indexing: what index arrays choose, reading and writing; and where an array is not zero.
+/* Advanced indexing: what index arrays choose, reading and writing; where an array is not zero; and choosing among arrays.
  *
  * An index is opened on its array once: slices and new axes make a view (the part), whose other axes are walked at each
  * element of the index arrays, broadcast against each other. Everything is checked before the first write.
@@ -337,4 +337,78 @@ int run_nonzero(Frame *frame, const Step *step, Run *run)
         to[i] = (int64_t *)(void *)frame->arrays[step->dst[i]]->data;
     }
     return count == 0 ? 0 : visit_nonzero(source, to, &count, run);
+}
+
+/* ---- choosing among arrays ---- */
+
+/* The choice that a number means among n, or -1 where it means none. */
+static int64_t find_choice(int64_t number, int64_t n, int32_t mode)
+{
+    if (number >= 0 && number < n) {
+        return number;
+    }
+    switch (mode) {
+    case CHOOSE_WRAP:
+        return number % n + (number % n < 0 ? n : 0);
+    case CHOOSE_CLIP:
+        return number < 0 ? 0 : n - 1;
+    default:
+        return -1;
+    }
+}
+
+/* The shape that two arrays broadcast to. */
+static int broadcast_two(const Array *a, const Array *b, int64_t *shape, Run *run)
+{
+    int ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
+
+    for (int i = 0; i < ndim; i++) {
+        int64_t from_a = i < ndim - a->ndim ? 1 : a->shape[i - (ndim - a->ndim)], from_b = i < ndim - b->ndim ? 1 : b->shape[i - (ndim - b->ndim)];
+
+        if (from_a != from_b && from_a != 1 && from_b != 1) {
+            return status_fail_shapes(run->status, STATUS_DRAW_SHAPE, a->ndim, a->shape, b->ndim, b->shape);
+        }
+        shape[i] = from_a == 1 ? from_b : from_a;
+    }
+    return ndim;
+}
+
+int run_choose(Frame *frame, const Step *step, Run *run)
+{
+    const Array *choices = frame->arrays[step->src[1]];
+    Array numbers_view, view, one = *choices, *dst;
+    const Array *numbers = frame_operand(frame, step->src[0], &numbers_view);
+    int64_t shape[ARRAY_MAX_NDIM], item = dtype_bytes(choices->dtype);
+    Odometer odometer = {.shape = shape};
+    char *to;
+    int axis;
+
+    one.ndim--;
+    memmove(one.shape, one.shape + 1, (size_t)one.ndim * sizeof(int64_t));
+    memmove(one.strides, one.strides + 1, (size_t)one.ndim * sizeof(int64_t));
+    if (choices->shape[0] == 0) {
+        return status_fail_text(run->status, STATUS_DOMAIN, "there is nothing to choose from");
+    }
+    odometer.ndim = broadcast_two(numbers, &one, shape, run);
+    if (odometer.ndim < 0 || (dst = frame_result(frame, step->dst[0], shape, &view, run)) == NULL) {
+        return -1;
+    }
+    if (array_size(dst) == 0) {
+        return 0;
+    }
+    to = dst->data;
+    do {
+        int64_t number = *(const int64_t *)(const void *)odometer_at(&odometer, numbers, numbers->ndim);
+
+        number = find_choice(number, choices->shape[0], step->instr->fn);
+        if (number < 0) {
+            return status_fail_text(run->status, STATUS_DOMAIN, "invalid entry in choice array");
+        }
+        memcpy(to, odometer_at(&odometer, &one, one.ndim) + number * choices->strides[0], (size_t)item);
+        to += item;
+        if (run_spend(run, 8) < 0) {
+            return -1;
+        }
+    } while (odometer_next(&odometer, &axis));
+    return 0;
 }

@@ -73,6 +73,8 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_gather(frame, step, run);
     case I_SCATTER:
         return run_scatter(frame, step, run);
+    case I_CHOOSE:
+        return run_choose(frame, step, run);
     case I_APPLY:
         return run_apply(frame, step, run);
     case I_TRIANGLE:

@@ -584,8 +584,9 @@ def choose(a, choices, mode="raise"):
 
 
 class Choose(Op):
-    """(numbers, stacked choices) -> NumPy's choose. It calls back to NumPy."""
+    """(numbers, stacked choices) -> NumPy's choose."""
 
+    kind = "choose"
     __props__ = ("mode",)
 
     def __init__(self, mode):
@@ -597,12 +598,10 @@ class Choose(Op):
         a, choices = as_tensor_variable(a), as_tensor_variable(choices)
         if dtype_kinds[a.type.dtype] not in "iub":
             raise TypeError(f"choose first argument must have an [u]int* dtype. Got {a.type.dtype}.")
+        if choices.type.ndim == 0:
+            raise TypeError(f"choose takes its choices along the first axis of a tensor, or as a list; got {choices} of rank 0")
         ndim = max(a.type.ndim, choices.type.ndim - 1)
         return Apply(self, [a, choices], [tensor_type(choices.type.dtype, (None,) * ndim)()])
-
-    def perform(self, node, inputs, output_storage):
-        a, choices = inputs
-        output_storage[0][0] = np.asarray(np.choose(a, list(choices), mode=self.mode))
 
 
 def ravel_multi_index(multi_index, dims):

@@ -187,6 +187,12 @@ INDEXING = [
         make=lambda rng, x, y, i: [x, np.full_like(y, 2), rng.integers(-4, 4, i.shape)]),
     Row("nonzero", lambda x: at.nonzero(x), lambda x: [v.astype("int64") for v in np.nonzero(x)], (((5,),), ((3, 4),), ((2, 0),), ((2, 3, 2),)), EVERY),
     Row("flatnonzero", lambda x: at.flatnonzero(x), lambda x: np.flatnonzero(x).astype("int64"), (((3, 4),),), EVERY),
+    *[Row(f"choose_{mode}", lambda i, x, m=mode: at.choose(i, x, mode=m), lambda i, x, m=mode: np.choose(i, list(x), mode=m),
+          (((4,), (3, 4)), ((2, 1), (3, 1, 4)), ((), (5, 2)), ((5,), (3,)), ((2, 0), (3, 1))), ("bool", "int8", "uint8", "int64"), others=(dtype,),
+          make=lambda rng, i, x, m=mode: [i if m != "raise" or i.dtype == bool else (abs(i) % len(x)).astype(i.dtype), x])
+      for mode, dtype in (("raise", "float64"), ("wrap", "complex128"), ("clip", "int16"), ("raise", "bool"))],
+    Row("choose_from_a_list", lambda i, x, y: at.choose(i, [x, y, x + y]), lambda i, x, y: np.choose(i, [x, y, x + y]), (((3, 4), (3, 4), (4,)),), ("uint8", "int32"),
+        others=("float32", "int16"), make=lambda rng, i, x, y: [(abs(i) % 3).astype(i.dtype), x, np.broadcast_to(y, x.shape).copy()]),
     Row("take_along_axis", lambda x, i: at.take_along_axis(x, i, axis=1), lambda x, i: np.take_along_axis(x, i, axis=1), (((3, 4), (3, 2)),), EVERY,
         others=("int64",), make=lambda rng, x, i: [x, rng.integers(0, 4, i.shape)]),
     Row("take", lambda x, i: at.take(x, i, axis=1), lambda x, i: np.take(x, i, axis=1), (((3, 4), (2, 2)),), EVERY, others=("int64",),
@@ -474,6 +480,10 @@ REFUSED = [
     ("an axis to join along that is not there", lambda x, i: at.join(i[0], x, x), ValueError, r"Join axis -3 out of bounds \[0, 2\)", [np.array([-3])]),
     ("parts that do not fit the axis", lambda x, i: at.join(i[0], x, x[:2]), ValueError, "along dimension 0, the array at index 0 has size 3 and .* index 1 has size 2",
      [np.array([1])]),
+    ("a number that chooses nothing", lambda x, i: at.choose(i, x), ValueError, "invalid entry in choice array", [np.array([0, 1, -1])]),
+    ("a number beyond the choices", lambda x, i: at.choose(i, x), ValueError, "invalid entry in choice array", [np.array([0, 3, 1])]),
+    ("nothing to choose from", lambda x, i: at.choose(i, x[:0], mode="clip"), ValueError, "nothing to choose from", [np.array([0, 3, 1])]),
+    ("numbers that do not fit the choices", lambda x, i: at.choose(i, x), ValueError, r"cannot be broadcast to a single shape.*\(2,\) and \(3,\)", [np.array([0, 1])]),
     ("stacks that do not fit", lambda x, i: at.matmul(at.zeros((i[0], 3, 3)), at.zeros((2, 3, 3))), ValueError, "matmul: stacks of matrices", [np.array([3])]),
     ("batches that differ", lambda x, i: at.batched_dot(at.zeros((i[0], 3, 3)), at.zeros((2, 3, 3))), TypeError, "must have the same size in axis 0", [np.array([3])]),
     ("values of another length", lambda x, i: at.set_subtensor(x[i, i], at.zeros(3)), ValueError, r"could not broadcast input array from shape \(3,\) into shape \(2,\)",
@@ -488,6 +498,11 @@ def test_what_an_index_can_not_be_is_refused_and_nothing_is_written(build, error
     with pytest.raises(error, match=words):
         f(*values)
     np.testing.assert_array_equal(x.get_value(), np.ones((3, 3)))
+
+
+def test_a_number_is_no_choices():
+    with pytest.raises(TypeError, match="along the first axis of a tensor, or as a list; got qwrong"):
+        at.choose(at.lvector("i"), at.dscalar("qwrong"))
 
 
 def test_advanced_writes_are_made_in_place():
@@ -572,6 +587,6 @@ def classes_of(base):
 
 def test_no_operation_calls_back_but_those_that_the_readme_names():
     own = {kind for kind in classes_of(pyscan._core.Op) if kind.__module__.startswith("pyscan.tensor") and "random" not in kind.__module__}
-    assert {kind.__name__ for kind in own if getattr(kind, "kind", None) is None and hasattr(kind, "perform")} == {"Unique", "Choose"}
+    assert {kind.__name__ for kind in own if getattr(kind, "kind", None) is None and hasattr(kind, "perform")} == {"Unique"}
     for op in (at.nlinalg.QRFull("reduced"), at.nlinalg.Eig(), at.nlinalg.MatrixPinv()):
         assert op.kind is None
