@@ -9,7 +9,7 @@ distributions are drawn by inlined code of ours, with NumPy's functions for what
 once the functions have been found to be right. A RandomState's draws are decided on their own, when one first draws from a
 distribution: NumPy exports no functions for these.
 
-Relies on: _core, errors. Relied on by: the core (`settle`, when a thunk is made; `settle_legacy`, when a RandomState draws), explain (`ways`).
+Relies on: _core, errors, tensor.random (the rows). Relied on by: the core (`settle`, when a thunk is made; `settle_legacy`, when a RandomState draws), explain (`ways`).
 """
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ import numpy as np
 
 from pyscan import _core
 from pyscan.errors import PyscanWarning
+from pyscan.tensor.random import _ROWS
 
 # The ways, best first, and what the user is told of each.
 WAYS = {
@@ -35,9 +36,6 @@ WAYS = {
 
 # What a changed NumPy may make of a call. Whatever else is raised (no memory, Ctrl-C) leaves the distribution unsettled.
 _REFUSALS = (ArithmeticError, AttributeError, SystemError, TypeError, ValueError)
-
-_ROWS = {row["name"]: row for row in _core.dists()}
-
 
 # What draws take of the kinds of parameters that are not of doubles; None, where there may be one, is an integer to them.
 _DTYPES = {"l": "int64", "n": "int64", "b": "bool"}
@@ -152,30 +150,41 @@ def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
     if not row["regimes"]:
         return None
     try:
-        regimes = _regimes_to_try(row["name"])
         with np.errstate(all="ignore"):
-            same = [_generator_draws_alike(row["name"], way, regimes, make) for make in _BIT_GENERATORS[way]]
+            runs = _runs(row["name"], way)
+            for make in _BIT_GENERATORS[way]:
+                same = _generator_draws_alike(row["name"], way, runs, make)
+                if not same:
+                    return same
     except _REFUSALS:
         return False
-    return None if None in same else all(same)
+    return True
 
 
-def _generator_draws_alike(name: str, way: str, regimes: list[Any], make: Any) -> bool | None:
+def _generator_draws_alike(name: str, way: str, runs: list[list[Any]], make: Any) -> bool | None:
     ours, twin = (_make_generator(way, make) for _ in range(2))
-    if way == "legacy":
-        regimes = [params for params in regimes if _is_taken(name, _make_generator(way, make), params)]
-    runs = [(*counts, params) for counts, params in zip([_MANY[way], *[_FEW[way]] * (len(regimes) - 1)], regimes)]
-    if has_batches(_ROWS[name]):
-        alike = [params for params in regimes if [param.shape for param in params] == [param.shape for param in regimes[0]]]
-        runs.append((0, None, tuple(map(np.stack, zip(*alike)))))
-    for _, group in groupby(runs, lambda run: (run[1] is None, [param.ndim for param in run[2]])):  # a program has ranks of its own
-        group = list(group)
-        drawn = _core.try_draws(name, way, ours, [(n, _read_size(name, m), *params) for n, m, params in group])
+    method = _core.draw_method(name)
+    for group in runs:
+        drawn = _core.try_draws(name, way, ours, [(n, size, *params) for n, _, size, params in group])
         if drawn is None:
             return None
-        if not all(_same_draws(name, twin, *run, *results) for run, results in zip(group, drawn)):
+        if not all(_same_draws(method, twin, n, shape, params, *results) for (n, shape, _, params), results in zip(group, drawn)):
             return False
     return _same_state(_state_of(ours), _state_of(twin))
+
+
+def _runs(name: str, way: str) -> list[list[Any]]:
+    """What is drawn, in groups that one program draws: (single draws, shape of the filled ones, size as the draw takes it, parameters)."""
+    takes_size, regimes = _ROWS[name]["takes_size"], _regimes_to_try(name)
+    if way == "legacy":
+        regimes = [params for params in regimes if _is_taken(name, _make_generator(way, _BIT_GENERATORS[way][0]), params)]
+    runs = [(n, (m,), np.array([m], "int64") if takes_size else None, params)
+            for (n, m), params in zip([_MANY[way], *[_FEW[way]] * (len(regimes) - 1)], regimes)]  # fmt: skip
+    if has_batches(_ROWS[name]):
+        shapes = [[param.shape for param in params] for params in regimes]
+        alike = [params for params, one in zip(regimes, shapes) if one == shapes[0]]
+        runs.append((0, (len(alike),) if alike and alike[0] else (), None, tuple(map(np.array, zip(*alike)))))
+    return [list(group) for _, group in groupby(runs, lambda run: (run[2] is None, [param.ndim for param in run[3]]))]  # a program has ranks of its own
 
 
 def _is_taken(name: str, generator: Any, params: Any) -> bool:
@@ -187,15 +196,10 @@ def _is_taken(name: str, generator: Any, params: Any) -> bool:
     return True
 
 
-def _read_size(name: str, m: int | None) -> Any:
-    return None if m is None or not _ROWS[name]["takes_size"] else np.array([m], "int64")
-
-
-def _same_draws(name: str, twin: Any, n: int, m: int | None, params: Any, single: Any, filled: Any) -> bool:
-    """Whether the method draws the same: n single ones and then m filled (None: as many as the parameters say)."""
-    method, size = _core.draw_method(name), np.broadcast_shapes(*(param.shape[:1] for param in params)) if m is None else (m,)
+def _same_draws(method: Any, twin: Any, n: int, shape: tuple[int, ...], params: Any, single: Any, filled: Any) -> bool:
+    """Whether the method draws the same: n single ones, and then those of that shape."""
     by_method = [method(np, twin, (), *params) for _ in range(n)]
-    return (not n or _same_bits(single, by_method)) and _same_bits(filled, method(np, twin, size, *params))
+    return (not n or _same_bits(single, by_method)) and _same_bits(filled, method(np, twin, shape, *params))
 
 
 # Single and filled draws, of the commonest parameters and of the others.

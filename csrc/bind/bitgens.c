@@ -355,18 +355,32 @@ PyObject *bitgens_fingerprint(BindState *state, PyObject *generator)
 
 /* ---- copies ---- */
 
+/* Owned: a deep copy. The module is imported here: when pyscan is imported nobody needs it. */
+static PyObject *deep_copy(BindState *state, PyObject *object)
+{
+    PyObject *copy;
+
+    if (state->deepcopy == NULL) {
+        copy = PyImport_ImportModule("copy");
+        if (copy != NULL && state->deepcopy == NULL) state->deepcopy = PyObject_GetAttrString(copy, "deepcopy");
+        Py_XDECREF(copy);
+        if (state->deepcopy == NULL) return NULL;
+    }
+    return PyObject_CallOneArg(state->deepcopy, object);
+}
+
 /* Owned: a bit generator of the same class with a copy of the seed sequence, in an unspecified state. */
 static PyObject *copy_bit_generator(BindState *state, PyObject *bit_generator)
 {
     PyObject *seeds, *copied, *result = NULL;
     int found = graph_lookup_attr(bit_generator, "seed_seq", &seeds);
 
-    if (found <= 0) return found < 0 ? NULL : PyObject_CallOneArg(state->deepcopy, bit_generator);
-    copied = PyObject_CallOneArg(state->deepcopy, seeds);
+    if (found <= 0) return found < 0 ? NULL : deep_copy(state, bit_generator);
+    copied = deep_copy(state, seeds);
     if (copied != NULL) result = PyObject_CallOneArg((PyObject *)Py_TYPE(bit_generator), copied);
     if (result == NULL) { /* a class with another constructor */
         PyErr_Clear();
-        result = PyObject_CallOneArg(state->deepcopy, bit_generator);
+        result = deep_copy(state, bit_generator);
     }
     Py_DECREF(seeds);
     Py_XDECREF(copied);
@@ -468,17 +482,14 @@ static PyMethodDef bitgens_methods[] = {
 int bitgens_module_exec(PyObject *module)
 {
     BindState *state = &core_state_get(module)->bind;
-    PyObject *copy = PyImport_ImportModule("copy");
 
-    if (copy != NULL) state->deepcopy = PyObject_GetAttrString(copy, "deepcopy");
-    Py_XDECREF(copy);
     state->acquire = PyUnicode_InternFromString("acquire");
     state->release = PyUnicode_InternFromString("release");
     state->bit_generator = PyUnicode_InternFromString("bit_generator");
     state->lock = PyUnicode_InternFromString("lock");
     state->bit_classes = PyDict_New();
     state->methods = PyDict_New();
-    if (!state->acquire || !state->release || !state->bit_generator || !state->lock || !state->deepcopy || !state->bit_classes || !state->methods) return -1;
+    if (!state->acquire || !state->release || !state->bit_generator || !state->lock || !state->bit_classes || !state->methods) return -1;
     if (PyModule_AddFunctions(module, bitgens_methods) < 0) return -1;
     return import_numpy_random(state);
 }

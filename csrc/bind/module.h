@@ -14,7 +14,7 @@ typedef enum Way { WAY_UNKNOWN, WAY_FAST, WAY_SYMBOLS, WAY_LIBRARY, WAY_LEGACY, 
 typedef struct BindState {
     PyTypeObject *Thunk;
     PyObject *Generator, *RandomState, *BitGenerator; /* NumPy's types */
-    PyObject *deepcopy;                               /* copy.deepcopy */
+    PyObject *deepcopy;                               /* copy.deepcopy, or NULL before it is needed */
     PyObject *matmul;                                 /* numpy.matmul */
     PyObject *bit_classes;                            /* dict: type of bit generator -> capsule of its BitClass */
     struct Call *active;                              /* lent: the calls that have generators, linked by Call.next_active */
