@@ -315,7 +315,7 @@ def _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, str
 
     op = loop.op(carried, **options)
     inputs = [_as_node_input(value) for value in loop.outer_inputs()]
-    is_count = n_steps.type.ndim == 0 and str(n_steps.type.dtype).startswith(("int", "uint"))
+    is_count = not isinstance(n_steps, Variable) or (n_steps.type.ndim == 0 and str(n_steps.type.dtype).startswith(("int", "uint")))
     with nullcontext() if is_count else about_steps(n_steps):
         node = op.make_node(*inputs)
     outputs, updates = loop.collect(node.outputs)

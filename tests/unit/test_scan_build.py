@@ -377,6 +377,13 @@ def test_an_initial_state_with_too_few_rows_is_refused():
         scan(lambda x: x, outputs_info=[{"initial": np.zeros(2), "taps": [-3]}], n_steps=3)
 
 
+def test_sequences_may_be_arrays_of_numpy():
+    values = np.arange(4.0)
+    assert pyscan.scan(lambda a: a + 1, values)[0].eval().tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert pyscan.scan(lambda a, s: a + s, values, outputs_info=[np.array(1.0)])[0].eval().tolist() == [1.0, 2.0, 4.0, 7.0]
+    assert pyscan.scan(lambda a, b: a * 10 + b, {"input": values, "taps": [-1, 1]})[0].eval().tolist() == [2.0, 13.0]
+
+
 def test_sequences_must_be_arrays_with_an_axis():
     with pytest.raises(AttributeError, match="'list' object has no attribute 'shape'"):
         scan(lambda x: x, sequences=[[1.0, 2.0]])
