@@ -63,8 +63,9 @@ MODULES: dict[str, str] = {
     "tensor.elemwise": "pyscan.tensor.elemwise",
     "tensor.exceptions": "pyscan.tensor.basic pyscan.errors",
     "tensor.extra_ops": "pyscan.tensor.extra_ops",
+    "tensor.linalg": "pyscan.tensor.linalg",
     "tensor.math": "pyscan.tensor.math pyscan.compat:allclose=_allclose",
-    "tensor.nlinalg": "pyscan.tensor.nlinalg",
+    "tensor.nlinalg": "pyscan.tensor.nlinalg pyscan.tensor.nlinalg:MatrixInverse=Inv",
     "tensor.nnet": "pyscan.tensor:sigmoid,softplus",
     "tensor.nnet.basic": "pyscan.tensor:softplus",
     "tensor.random": "pyscan.tensor.random",
@@ -75,7 +76,7 @@ MODULES: dict[str, str] = {
     "tensor.random.var": "pyscan.tensor.random",
     "tensor.shape": "pyscan.tensor.shape",
     "tensor.sharedvar": "pyscan.tensor.sharedvar",
-    "tensor.slinalg": "pyscan.tensor.slinalg",
+    "tensor.slinalg": "pyscan.tensor.slinalg pyscan.tensor.slinalg:Solve=SolveBase",
     "tensor.sort": "pyscan.tensor.sort",
     "tensor.special": "pyscan.tensor.special",
     "tensor.subtensor": "pyscan.tensor.subtensor",
@@ -623,17 +624,15 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "tensor.io":
             "LoadFromDisk MPIRecv MPIRecvWait MPISend MPISendWait irecv isend load mpi_cmps mpi_enabled mpi_send_wait_cmp "
             "mpi_send_wait_key mpi_tag_key recv send",
-        "tensor.linalg": "cholesky det eig expm inv lstsq",
         "tensor.math":
             "Argmax Convolve Max Mean Min MulWithoutZeros NonZeroCAReduce NoneConst ProdWithoutZeros _conj _dot alloc "
             "check_and_normalize_axes complex config convolve hyp2f1_der isinf_ isnan_ mod_check mul_without_zeros "
             "pprint",
-        "tensor.nlinalg": "Inv Lstsq TensorInv TensorSolve dvector extract_diag lscalar lstsq tensorinv tensorsolve",
+        "tensor.nlinalg": "TensorInv TensorSolve dvector extract_diag lscalar",
         "tensor.shape": "_shape _specify_shape int32 shape_i_op",
         "tensor.sharedvar": "load_shared_variable",
         "tensor.slinalg":
-            "BilinearSolveDiscreteLyapunov CholeskySolve Eigvalsh Expm SolveBase SolveContinuousLyapunov eigvalsh expm "
-            "iscomplexobj kron solve_continuous_lyapunov solve_discrete_lyapunov solvetriangular",
+            "BilinearSolveDiscreteLyapunov CholeskySolve Eigvalsh Expm SolveContinuousLyapunov",
         "tensor.sort": "TopKOp eq ge mul switch",
         "tensor.special": "LogSoftmax Softmax neg",
         "tensor.subtensor":

@@ -1,8 +1,8 @@
 """Symbolic tensors: `import pyscan.tensor as at`.
 
 `type` has the types and named constructors, `variable` operators and conversion, `elemwise` the elementwise operations, `basic` and
-`shape` making, joining and layout, `subtensor` indexing, `math` functions and reductions, `extra_ops`, `sort`, `special`, `nlinalg`
-and `slinalg` the rest, `random` the random variables. What few programs need is imported on first use.
+`shape` making, joining and layout, `subtensor` indexing, `math` functions and reductions, `extra_ops`, `sort`, `special`, `nlinalg`,
+`slinalg` and `linalg` (both) the rest, `random` the random variables. What few programs need is imported on first use.
 """
 
 from importlib import import_module
@@ -212,7 +212,7 @@ from pyscan.tensor.type_other import NoneConst, make_slice, none_type_t, slicety
 # What is imported or made when it is first asked for: modules, and names in modules.
 _LATER = {
     **dict.fromkeys(constructors, "type"),  # scalar, vector, ..., dmatrix, ..., vectors, ...
-    **{name: name for name in ("extra_ops", "nlinalg", "random", "slinalg", "special")},
+    **{name: name for name in ("extra_ops", "linalg", "nlinalg", "random", "slinalg", "special")},
     "Assert": "raise_op", "CheckAndRaise": "raise_op",
     **dict.fromkeys("""
         bincount broadcast_arrays broadcast_shape broadcast_to choose compress cumprod cumsum diag diagonal

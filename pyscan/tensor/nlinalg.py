@@ -1,7 +1,7 @@
 """Linear algebra of matrices: inverse, determinant, decompositions, norms. NumPy's
-LAPACK computes them, by its C loops (`pyscan.library`) or, where there is none, by a call-back: qr, eig and pinv.
+LAPACK computes them, by its C loops (`pyscan.library`) or, where there is none, by a call-back: qr, eig, pinv and lstsq.
 
-Relies on `math`, `extra_ops`.
+Relies on `math`, `extra_ops`, `shape`; `tensorsolve` on `slinalg`, imported late.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import numpy as np
 from pyscan._core import Apply, Op
 from pyscan.errors import tell_arguments
 from pyscan.library import is_native
-from pyscan.scalar import dtype_kinds
+from pyscan.scalar import dtype_kinds, upcast
 from pyscan.tensor import math
-from pyscan.tensor.basic import as_tensor_variable, cast
+from pyscan.tensor.basic import as_tensor_variable, cast, concatenate
+from pyscan.tensor.elemwise import normalize_axes
 from pyscan.tensor.extra_ops import diagonal, eye
 from pyscan.tensor.math import matrix_dot  # noqa: F401
+from pyscan.tensor.shape import moveaxis, reshape
 from pyscan.tensor.type import tensor_type
 
 
@@ -170,9 +172,30 @@ class QRFull(_MatrixOp):
         return result if self.mode == "r" else tuple(result)
 
 
+class Lstsq(Op):
+    """(A, b, rcond) -> the x with the smallest |b - A @ x|, the squares of these distances, the rank of A, its singular values."""
+
+    __props__ = ()
+
+    def make_node(self, x, y, rcond=None):
+        x, y = float_matrix(self, x), float_matrix(self, y, ndim=1)
+        dtype = upcast(x.type.dtype, y.type.dtype)
+        if rcond is None:
+            rcond = np.finfo(dtype).eps * math.max(x.shape)
+        real = tensor_type(real_dtype(dtype), (None,))
+        outputs = [tensor_type(dtype, (x.type.shape[1], *y.type.shape[1:]))(), real(), tensor_type("int64", ())(), real()]
+        return Apply(self, [x, y, as_tensor_variable(rcond, ndim=0)], outputs)
+
+    def perform(self, node, inputs, output_storage):
+        x, y, rcond = inputs
+        for cell, value, out in zip(output_storage, np.linalg.lstsq(x, y, rcond=float(rcond)), node.outputs):
+            cell[0] = np.asarray(value, dtype=out.type.dtype)
+
+
 matrix_inverse = inv = MatrixInverse()
 det = Det()
 eig = Eig()
+lstsq = Lstsq()
 
 
 def pinv(x, hermitian=False):
@@ -248,6 +271,58 @@ def _vector_norm(x, ord):
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order for vectors: {ord!r}")
     return math.sum(math.abs(x) ** ord) ** (1.0 / ord)
+
+
+def _lengths_product(lengths):
+    return lengths[0] if lengths.type.shape == (1,) else math.prod(lengths)
+
+
+def tensorinv(a, ind=2):
+    """The inverse of `a` as a linear map from tensors of the shape `a.shape[ind:]` to those of `a.shape[:ind]`.
+
+    The result has the shape `a.shape[ind:] + a.shape[:ind]`, and `tensordot(tensorinv(a, ind), a, ind)` is the identity.
+
+    Raises
+    ------
+    ValueError
+        `ind` is no Python int between 1 and the rank of `a` less 1.
+
+    >>> import numpy as np, pyscan.tensor as at
+    >>> float(at.nlinalg.tensorinv(2 * np.eye(4).reshape(4, 2, 2), ind=1).eval()[0, 0, 0])
+    0.5
+    """
+    a = as_tensor_variable(a)
+    if not (isinstance(ind, int) and 0 < ind < max(a.type.ndim, 2)):
+        raise ValueError(f"Invalid ind argument: tensorinv takes a number of axes from 1 to {a.type.ndim - 1} for a tensor of rank {a.type.ndim}, not {ind!r}")
+    rows = _lengths_product(a.shape[:ind])
+    inverse = matrix_inverse(reshape(a, (rows, -1)))
+    return reshape(inverse, concatenate([a.shape[ind:], a.shape[:ind]]), ndim=a.type.ndim)
+
+
+def tensorsolve(a, b, axes=None):
+    """The tensor x with `tensordot(a, x, x.ndim)` equal to `b`; the shape of `a` is that of `b` followed by that of x.
+
+    `axes` are axes of `a` that are moved to its end first.
+
+    Raises
+    ------
+    ValueError
+        The rank of `a` is not larger than that of `b`.
+
+    >>> import numpy as np, pyscan.tensor as at
+    >>> at.nlinalg.tensorsolve(2 * np.eye(4).reshape(2, 2, 4), np.ones((2, 2))).eval()
+    array([0.5, 0.5, 0.5, 0.5])
+    """
+    from pyscan.tensor.slinalg import solve  # here, since slinalg is built on this module
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    if axes is not None:
+        axes = normalize_axes(axes, a.type.ndim)
+        a = moveaxis(a, axes, range(a.type.ndim - len(axes), a.type.ndim))
+    if not a.type.ndim > b.type.ndim:
+        raise ValueError(f"tensorsolve takes a tensor of more axes than the right side has: got ranks {a.type.ndim} and {b.type.ndim}")
+    lengths = a.shape[b.type.ndim:]
+    solution = solve(reshape(a, (-1, _lengths_product(lengths))), b.flatten())
+    return reshape(solution, lengths, ndim=a.type.ndim - b.type.ndim)
 
 
 tell_arguments(globals())

@@ -8,7 +8,7 @@ import pyscan
 import pyscan.tensor as at
 from pyscan import _core
 from pyscan.raise_op import CheckAndRaise
-from pyscan.tensor import nlinalg, slinalg, special
+from pyscan.tensor import linalg, nlinalg, slinalg, special
 from pyscan.tensor.elemwise import elemwise_ops
 from pyscan.tensor.shape import specify_shape, unbroadcast
 
@@ -31,7 +31,7 @@ DATA = {
     "n": np.array(2),
 }
 VARIABLES = {name: at.TensorType(data.dtype, (None,) * data.ndim)(name) for name, data in DATA.items()}
-NAMES = dict(at=at, np=np, special=special, nlinalg=nlinalg, slinalg=slinalg, specify_shape=specify_shape, unbroadcast=unbroadcast)
+NAMES = dict(at=at, np=np, special=special, linalg=linalg, nlinalg=nlinalg, slinalg=slinalg, specify_shape=specify_shape, unbroadcast=unbroadcast)
 
 
 def evaluate(expression, mode):
@@ -148,6 +148,25 @@ WITH_EXPECTED = [
     ("nlinalg.norm(q, 'fro')", "np.linalg.norm(q)"),
     ("nlinalg.norm(q, np.inf)", "np.linalg.norm(q, np.inf)"),
     ("nlinalg.pinv(m)", "np.linalg.pinv(m)"),
+    ("nlinalg.tensorinv(q.reshape((1, 3, 3)), 2)", "np.linalg.tensorinv(q.reshape((1, 3, 3)), 2)"),
+    ("nlinalg.tensorinv(q.reshape((3, 1, 3)), ind=1)", "np.linalg.tensorinv(q.reshape((3, 1, 3)), ind=1)"),
+    ("nlinalg.tensorsolve(q.reshape((3, 1, 3)), q[:, :1])", "np.linalg.tensorsolve(q.reshape((3, 1, 3)), q[:, :1])"),
+    ("nlinalg.tensorsolve(q.reshape((3, 3, 1)), q[0], (0,))", "np.linalg.tensorsolve(q.reshape((3, 3, 1)), q[0], (0,))"),
+    ("nlinalg.lstsq(m.T, x, 1e-9)[0]", "np.linalg.lstsq(m.T, x, rcond=1e-9)[0]"),
+    ("nlinalg.lstsq(m.T, m.T[:, :2])", "list(np.linalg.lstsq(m.T, m.T[:, :2], rcond=None))"),
+    ("slinalg.kron(m, q)", "np.kron(m, q)"),
+    ("slinalg.kron(x, m)", "np.multiply.outer(x, m).transpose(1, 0, 2).ravel()"),
+    ("slinalg.kron(t, m)", "(t[..., None, None] * m).transpose(0, 2, 1, 3, 4).reshape(8, 9, 4)"),
+    ("slinalg.eigvalsh(q)", "np.linalg.eigvalsh(q, 'L')"),
+    ("slinalg.eigvalsh(q, None, lower=False)", "np.linalg.eigvalsh(q, 'U')"),
+    ("slinalg.eigvalsh(q + q.T, at.dot(q, q.T) + at.eye(3))", "np.sort(np.linalg.eigvals(np.linalg.solve(q @ q.T + np.eye(3), q + q.T)).real)"),
+    ("slinalg.eigvalsh(at.tril(q + q.T), at.tril(at.dot(q, q.T) + at.eye(3)))", "np.sort(np.linalg.eigvals(np.linalg.solve(q @ q.T + np.eye(3), q + q.T)).real)"),
+    ("linalg.expm(at.diag(x))", "np.diag(np.exp(x))"),
+    ("linalg.expm(100 * at.triu(at.ones((2, 2)), 1))", "np.array([[1.0, 100.0], [0.0, 1.0]])"),
+    ("linalg.expm(20 * np.array([[0.0, -1.0], [1.0, 0.0]]))", "np.array([[np.cos(20), -np.sin(20)], [np.sin(20), np.cos(20)]])"),
+    ("linalg.expm(1j * at.diag(x))", "np.diag(np.exp(1j * x))"),
+    ("linalg.solve_continuous_lyapunov(q, at.dot(q, m) @ m.T + at.dot(m, m.T) @ q.T)", "m @ m.T"),
+    ("[a @ r @ a.T - r + q for a in [q / 9] for method in ('direct', 'bilinear') for r in [linalg.solve_discrete_lyapunov(a, q, method)]]", "[0 * q, 0 * q]"),
     ("slinalg.cholesky(at.dot(q, q.T))", "np.linalg.cholesky(q @ q.T)"),
     ("slinalg.solve(q, q[0])", "np.linalg.solve(q, q[0])"),
     ("slinalg.solve_triangular(q, q[0], lower=True)", "np.linalg.solve(np.tril(q), q[0])"),
@@ -229,6 +248,32 @@ def test_every_elementwise_operation_computes_what_its_kernel_does(row):
 def test_errors_of_a_run_have_the_usual_class_and_words(expression, error, message):
     with pytest.raises(error, match=message):
         evaluate(expression, "FAST_RUN")
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda x, m: linalg.kron(x, x), TypeError, "kron: inputs dimensions must sum to 3 or more"),
+    (lambda x, m: linalg.expm(x), ValueError, "expm takes a square matrix"),
+    (lambda x, m: linalg.expm(np.ones((2, 3))), ValueError, "expm takes a square matrix"),
+    (lambda x, m: linalg.eigvalsh(x), ValueError, "eigvalsh takes a square matrix"),
+    (lambda x, m: linalg.tensorinv(m, 0), ValueError, "Invalid ind argument"),
+    (lambda x, m: linalg.tensorinv(m, 2), ValueError, "Invalid ind argument"),
+    (lambda x, m: linalg.tensorsolve(x, m), ValueError, "tensorsolve takes a tensor of more axes"),
+    (lambda x, m: linalg.solve_discrete_lyapunov(m, m, "schur"), ValueError, "must be one of"),
+])
+def test_linear_algebra_refuses_what_it_cannot_take(call, error, message):
+    with pytest.raises(error, match=message):
+        call(at.dvector("x"), at.dmatrix("m"))
+
+
+def test_the_exponential_of_what_is_not_finite_is_nan():
+    for value in (np.nan, np.inf):
+        assert np.isnan(linalg.expm(np.full((2, 2), value)).eval()).all()
+
+
+def test_the_exponential_of_a_matrix_stays_in_its_dtype_and_runs_within_a_loop():
+    assert linalg.expm(np.zeros((2, 2), "float32")).eval().dtype == "float32"
+    turns, _ = pyscan.scan(lambda angle: linalg.expm(angle * np.array([[0.0, -1.0], [1.0, 0.0]])), [np.array([0.5, 100.0])])
+    np.testing.assert_allclose(turns.eval()[:, 0, 0], np.cos([0.5, 100.0]), rtol=1e-12)
 
 
 def test_check_and_raise_raises_its_own_exception():
