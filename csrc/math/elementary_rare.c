@@ -44,6 +44,25 @@ double rare_expm1(double x) { return x < 0 ? -1 : rare_exp(x); }
 
 double rare_tanh(double x) { return x + x; }
 
+/* exp(|x|) / 2, which is what both are beyond 708. */
+static double half_exp_of_abs(double x)
+{
+    Power power;
+
+    if (x != x) {
+        return x + x;
+    }
+    if (fabs(x) > 711) {
+        return (double)INFINITY;
+    }
+    power = exp_parts(fabs(x));
+    return scaled(exp_mantissa(power), power.k - 1);
+}
+
+double rare_sinh(double x) { return with_sign(half_exp_of_abs(x), x); }
+
+double rare_cosh(double x) { return half_exp_of_abs(x); }
+
 double rare_sigmoid(double x) { return rare_exp(x); }
 
 double rare_softplus(double x) { return x > 0 ? x : rare_exp(x); }
@@ -84,6 +103,36 @@ double rare_log1p(double x)
         return (double)NAN;
     }
     return x < (double)INFINITY ? main_log(x) : x + x;
+}
+
+/* log(2 x) for a large x. */
+static double log_of_twice(double x)
+{
+    Split split;
+
+    if (!(x < (double)INFINITY)) {
+        return x + x;
+    }
+    split = split_of(x);
+    return log_of(split.k + 1, log_reduced(split.f, 0));
+}
+
+double rare_arcsinh(double x) { return with_sign(log_of_twice(fabs(x)), x); }
+
+double rare_arccosh(double x)
+{
+    if (x <= 1) {
+        return x == 1 ? 0 : (double)NAN;
+    }
+    return log_of_twice(x);
+}
+
+double rare_arctanh(double x)
+{
+    if (x != x) {
+        return x + x;
+    }
+    return fabs(x) == 1 ? with_sign((double)INFINITY, x) : (double)NAN;
 }
 
 double rare_log1mexp(double x)

@@ -1,5 +1,6 @@
 /* Functions of real numbers by the C library's of the same precision, and division with a remainder. The gamma functions and erfc,
- * whose single precision is some units off, are of double precision for both types.
+ * which C libraries compute with errors of some units in the last place, are of the next precision: a `long double` has more bits
+ * than a double on most machines (where it has not, the errors are the library's).
  *
  * Relies on: kernels.h, libm. Relied on by: math.c. */
 #ifndef _DEFAULT_SOURCE
@@ -11,10 +12,16 @@
 
 /* lgamma writes a global in most C libraries; lgamma_r does not. */
 #ifdef _WIN32
-#define LGAMMA(x) lgamma(x)
-#else
-#define LGAMMA(x) lgamma_r(x, &(int){0})
+#define lgamma_r(x, sign) lgamma(x)
+#define lgammal_r(x, sign) lgammal(x)
 #endif
+
+static double precise_gamma(double x) { return (double)tgammal((long double)x); }
+static double precise_gammaln(double x) { return (double)lgammal_r((long double)x, &(int){0}); }
+static double precise_erfc(double x) { return (double)erfcl((long double)x); }
+static float precise_gammaf(float x) { return (float)tgamma((double)x); }
+static float precise_gammalnf(float x) { return (float)lgamma_r((double)x, &(int){0}); }
+static float precise_erfcf(float x) { return (float)erfc((double)x); }
 
 /* Division with Python's signs. What a remainder is to floor division follows NumPy: the quotient is the exact multiple
  * left after fmod, moved to the integer that it is next to. */
@@ -57,20 +64,15 @@
     CALL1(ARCCOS, TYPE, T, T, acos##S(a))                               \
     CALL1(ARCTAN, TYPE, T, T, atan##S(a))                               \
     CALL2(ARCTAN2, TYPE, T, T, atan2##S(a, b))                          \
-    CALL1(SINH, TYPE, T, T, sinh##S(a))                                 \
-    CALL1(COSH, TYPE, T, T, cosh##S(a))                                 \
-    CALL1(ARCSINH, TYPE, T, T, asinh##S(a))                             \
-    CALL1(ARCCOSH, TYPE, T, T, acosh##S(a))                             \
-    CALL1(ARCTANH, TYPE, T, T, atanh##S(a))                             \
     CALL1(CEIL, TYPE, T, T, ceil##S(a))                                 \
     CALL1(FLOOR, TYPE, T, T, floor##S(a))                               \
     CALL1(TRUNC, TYPE, T, T, trunc##S(a))                               \
     CALL1(ROUND, TYPE, T, T, rint##S(a))                                \
     CALL1(ROUND_AWAY, TYPE, T, T, round##S(a))                          \
-    CALL1(GAMMA, TYPE, T, T, (T)tgamma(a))                              \
-    CALL1(GAMMALN, TYPE, T, T, (T)LGAMMA(a))                            \
+    CALL1(GAMMA, TYPE, T, T, precise_gamma##S(a))                       \
+    CALL1(GAMMALN, TYPE, T, T, precise_gammaln##S(a))                   \
     CALL1(ERF, TYPE, T, T, erf##S(a))                                   \
-    CALL1(ERFC, TYPE, T, T, (T)erfc(a))                                 \
+    CALL1(ERFC, TYPE, T, T, precise_erfc##S(a))                         \
     CALL1(ANGLE, TYPE, T, T, atan2##S(0, a))
 
 FOR_REAL(DEFINE_DIVISION)

@@ -13,7 +13,7 @@
 #include "math/elementary.h"
 #include "math/kernels.h"
 
-#define LIMIT 0.75
+#define LIMIT 0.8
 #define FLOAT_LIMIT 0.501
 enum { N = 1024 };
 typedef __float128 Quad;
@@ -22,6 +22,9 @@ typedef __float128 Quad;
 static Quad sigmoidq(Quad x) { return 1 / (1 + expq(-x)); }
 static Quad softplusq(Quad x) { return x > 0 ? x + log1pq(expq(-x)) : log1pq(expq(x)); }
 static Quad log1mexpq(Quad x) { return x > -0.69Q ? logq(-expm1q(x)) : log1pq(-expq(x)); }
+#define arcsinhq asinhq
+#define arccoshq acoshq
+#define arctanhq atanhq
 
 typedef struct Function {
     const char *name;
@@ -41,6 +44,11 @@ typedef struct Function {
 #define RANGE_sin -10, 10, -1, 1
 #define RANGE_cos -10, 10, -1, 1
 #define RANGE_tanh -3, 3, -1, 1
+#define RANGE_sinh -3, 3, -INFINITY, INFINITY
+#define RANGE_cosh -3, 3, 1, INFINITY
+#define RANGE_arcsinh -3, 3, -INFINITY, INFINITY
+#define RANGE_arccosh 1, 4, 0, INFINITY
+#define RANGE_arctanh -1, 1, -INFINITY, INFINITY
 #define RANGE_sigmoid -10, 10, 0, 1
 #define RANGE_softplus -10, 10, 0, INFINITY
 #define RANGE_log1mexp -4, 0, -INFINITY, 0
