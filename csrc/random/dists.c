@@ -122,11 +122,11 @@ const char *dist_params(int dist) { return rows[dist].params; }
 
 void dist_param_name(int dist, int i, char *name, size_t n_bytes)
 {
-    const char *from = rows[dist].params;
+    const char *from = rows[dist].params, *comma;
     size_t length;
 
-    for (; i > 0; i--) {
-        from = strchr(from, ',') + 2;
+    while (i-- > 0 && (comma = strchr(from, ',')) != NULL) {
+        from = comma + 2;
     }
     length = strcspn(from, "=,");
     length = length < n_bytes ? length : n_bytes - 1;

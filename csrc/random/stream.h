@@ -125,7 +125,7 @@ char dist_result_kind(int dist);          /* 'd' or 'l' */
 const char *dist_dtype(int dist);         /* "floatX" or "int64"; NULL: that of the array in which positions are drawn */
 bool dist_takes_size(int dist);           /* false: it is taken and ignored */
 const char *dist_params(int dist);        /* names and defaults, as a Python signature has them */
-void dist_param_name(int dist, int i, char *name, size_t n_bytes); /* of a parameter of the node, alone */
+void dist_param_name(int dist, int i, char *name, size_t n_bytes); /* alone; a parameter that the node has not goes by the last one's */
 bool dist_is_native(int dist);            /* there is code of ours; others are drawn by the generator's method alone */
 bool dist_is_composed(int dist);          /* ours over NumPy's draws, not one Generator method */
 const char *dist_method(int dist);        /* a Python expression of np, rng, size and the parameters' names */

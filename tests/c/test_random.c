@@ -37,6 +37,20 @@ static void every_distribution_is_found_and_says_what_it_needs(void)
     CHECK(dist_param_ndim(DIST_CATEGORICAL, 0) == 1 && dist_param_ndim(DIST_NORMAL, 1) == 0);
 }
 
+static void each_parameter_of_a_draw_has_a_name_those_that_its_node_has_not_too(void)
+{
+    char name[32];
+
+    for (int dist = 0; dist < N_DISTS; dist++) {
+        for (int i = 0; i < dist_n_params(dist); i++) {
+            dist_param_name(dist, i, name, sizeof name);
+            CHECK(name[0] != '\0' && strstr(dist_params(dist), name) != NULL);
+        }
+    }
+    dist_param_name(DIST_GAMMA, 1, name, sizeof name);
+    CHECK(strcmp(name, "scale") == 0);
+}
+
 static void a_distribution_is_had_when_all_its_symbols_were_found(void)
 {
     Rig rig;
@@ -414,6 +428,7 @@ static void a_long_fill_asks_whether_to_stop_and_stops(void)
 
 const Test tests_random[] = {
     TEST(every_distribution_is_found_and_says_what_it_needs),
+    TEST(each_parameter_of_a_draw_has_a_name_those_that_its_node_has_not_too),
     TEST(a_distribution_is_had_when_all_its_symbols_were_found),
     TEST(a_copied_stream_goes_on_alike_in_memory_of_its_own),
     TEST(a_copy_that_was_pointed_elsewhere_since_has_room_for_larger_words),
