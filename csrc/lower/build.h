@@ -142,6 +142,7 @@ int lower_matrix(Builder *builder, PyObject *node);
 int lower_solve(Builder *builder, PyObject *node);
 int lower_sort(Builder *builder, PyObject *node);
 int lower_searchsorted(Builder *builder, PyObject *node);
+int lower_unique(Builder *builder, PyObject *node);
 int lower_repeat(Builder *builder, PyObject *node);
 int lower_band(Builder *builder, PyObject *node);
 int lower_diagonal(Builder *builder, PyObject *node);

@@ -34,6 +34,7 @@ static const LowerFunction functions[N_OPS] = {
     [OP_SOLVE] = lower_solve,
     [OP_SORT] = lower_sort,
     [OP_SEARCHSORTED] = lower_searchsorted,
+    [OP_UNIQUE] = lower_unique,
     [OP_REPEAT] = lower_repeat,
     [OP_BROADCAST_TO] = lower_alloc,
     [OP_BAND] = lower_band,

@@ -77,6 +77,31 @@ static int32_t flatten(Builder *builder, int32_t x)
     return dst < 0 || build_emit1(builder, I_RESHAPE, dst, 2, src, 0, NULL) < 0 ? -1 : dst;
 }
 
+int lower_unique(Builder *builder, PyObject *node)
+{
+    static const char *const names[] = {"return_index", "return_inverse", "return_counts"};
+    int64_t axes[ARRAY_MAX_NDIM];
+    int32_t x = build_value(builder, node_input(node, 0)), dst[4], fn = 0;
+    int n;
+
+    if (x < 0 || build_read_axes(builder, node_op(node), "axis", build_peek(builder, x)->ndim, axes, &n) < 0) return -1;
+    if (n < 0) {
+        x = flatten(builder, x);
+        axes[0] = 0;
+    }
+    for (int i = 0; i < 3; i++) {
+        bool is_wanted;
+        if (build_read_bool(node_op(node), names[i], &is_wanted) < 0) return -1;
+        fn |= is_wanted ? UNIQUE_FIRST << i : 0;
+    }
+    for (Py_ssize_t i = 0; i < node_n_outputs(node) && i < 4; i++) {
+        dst[i] = build_result(builder, node_output(node, i));
+        if (dst[i] < 0) return -1;
+    }
+    if (x < 0) return -1;
+    return build_emit(builder, (Emit){.opcode = I_UNIQUE, .fn = fn, .n_dst = (int32_t)node_n_outputs(node), .dst = dst, .n_src = 1, .src = &x, .n_aux = 1, .aux = axes});
+}
+
 int lower_repeat(Builder *builder, PyObject *node)
 {
     int64_t axes[ARRAY_MAX_NDIM], entries[ARRAY_MAX_NDIM];

@@ -451,6 +451,28 @@ static int check_SEARCH(const Check *check)
     return check_expect(check, is_of(dst_value(check, 0), DTYPE_INT64, src_value(check, 1)->ndim), "the destination has the wrong type");
 }
 
+static int check_UNIQUE(const Check *check)
+{
+    const Value *from = src_value(check, 0);
+    int32_t n = 1;
+
+    if (expect_n_aux(check, 1) < 0 || check->instr->fn < 0 || check->instr->fn > UNIQUE_ALL || aux_entry(check, 0) < 0 || aux_entry(check, 0) >= from->ndim) {
+        return check_refuse(check, "it takes an array with such an axis, and three bits for what is wanted");
+    }
+    for (int32_t bit = UNIQUE_FIRST; bit <= UNIQUE_COUNTS; bit *= 2) {
+        n += (check->instr->fn & bit) != 0;
+    }
+    if (check->instr->n_dst != n || !same_type(dst_value(check, 0), from)) {
+        return check_refuse(check, "the slices are like the source, and there is a destination for each thing wanted");
+    }
+    for (int32_t i = 1; i < n; i++) {
+        if (!is_of(dst_value(check, i), DTYPE_INT64, 1)) {
+            return check_refuse(check, "places and counts are int64 vectors");
+        }
+    }
+    return 0;
+}
+
 static int check_EXPAND(const Check *check)
 {
     return check_expect(check, is_of(src_value(check, 0), DTYPE_INT64, 1) && is_length(src_value(check, 1)) && is_of(dst_value(check, 0), DTYPE_INT64, 1),

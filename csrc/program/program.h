@@ -57,6 +57,8 @@ enum { SORT_KEYS, SORT_PLACES };
 enum { SEARCH_LEFT, SEARCH_RIGHT };
 enum { DIAGONAL_TAKE, DIAGONAL_MAKE };
 enum { BAND_DIAGONAL, BAND_TRIANGLE };
+/* `fn` of I_UNIQUE: bits for what else is wanted, in the order of the destinations. */
+enum { UNIQUE_FIRST = 1, UNIQUE_PLACES = 2, UNIQUE_COUNTS = 4, UNIQUE_ALL = 7 };
 /* `fn` of I_CHOOSE. */
 enum { CHOOSE_RAISE, CHOOSE_WRAP, CHOOSE_CLIP, N_CHOOSE };
 /* `fn` of I_TRIANGLE: bits. The lower triangle is kept, else the upper; ones on the diagonal; the other triangle is the mirror, conjugated. */

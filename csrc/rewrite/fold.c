@@ -81,7 +81,7 @@ static int is_small_range(PyObject *node)
 }
 
 /* 1 or 0, or -1: no result can be too large, judged by the inputs: no operation but those that are told lengths or counts makes an axis longer than
- * the longest of its inputs' (Join and Reshape give as many items as they take). */
+ * the longest of its inputs' (Join and Reshape give as many items as they take, Unique no more). */
 static int is_small(Fold *fold, PyObject *node, int kind)
 {
     GraphState *state = fold->context->state;
@@ -89,7 +89,7 @@ static int is_small(Fold *fold, PyObject *node, int kind)
     Py_ssize_t rank = rewrite_rank(node_output(node, 0)), length;
     if (rank == -2) return -1;
     if (kind == OP_ARANGE) return is_small_range(node);
-    if (kind == OP_RESHAPE || kind == OP_JOIN) return 1;
+    if (kind == OP_RESHAPE || kind == OP_JOIN || kind == OP_UNIQUE) return 1;
     if (kind == OP_REPEAT || kind == OP_ALLOC_DIAG || kind == OP_CHOOSE) return 0;
     int first_length = kind == OP_ALLOC || kind == OP_BROADCAST_TO ? 1 : kind == OP_BAND ? 0 : -1;
     for (Py_ssize_t axis = 0; axis < rank; axis++) {

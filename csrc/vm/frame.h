@@ -202,6 +202,7 @@ int run_apply(Frame *frame, const Step *step, Run *run);
 int run_triangle(Frame *frame, const Step *step, Run *run);
 int run_sort(Frame *frame, const Step *step, Run *run);
 int run_search(Frame *frame, const Step *step, Run *run);
+int run_unique(Frame *frame, const Step *step, Run *run);
 int run_expand(Frame *frame, const Step *step, Run *run);
 int run_diagonal(Frame *frame, const Step *step, Run *run);
 int run_band(Frame *frame, const Step *step, Run *run);

@@ -83,6 +83,8 @@ static int run_other(Frame *frame, const Step *step, Run *run)
         return run_sort(frame, step, run);
     case I_SEARCH:
         return run_search(frame, step, run);
+    case I_UNIQUE:
+        return run_unique(frame, step, run);
     case I_EXPAND:
         return run_expand(frame, step, run);
     case I_DIAGONAL:

@@ -514,8 +514,9 @@ def take_along_axis(arr, indices, axis=0):
 
 
 class Unique(Op):
-    """Tensor -> its different elements in order, and what else is asked for. It calls back to NumPy."""
+    """Tensor -> its different elements in order, and what else is asked for."""
 
+    kind = "unique"
     __props__ = ("return_index", "return_inverse", "return_counts", "axis")
 
     def __init__(self, return_index=False, return_inverse=False, return_counts=False, axis=None):
@@ -532,15 +533,19 @@ class Unique(Op):
         n_more = self.return_index + self.return_inverse + self.return_counts
         return Apply(self, [x], [tensor_type(x.type.dtype, static)()] + [tensor_type("int64", (None,))() for _ in range(n_more)])
 
-    def perform(self, node, inputs, output_storage):
-        result = np.unique(inputs[0], self.return_index, self.return_inverse, self.return_counts, axis=self.axis)
-        for cell, value in zip(output_storage, result if isinstance(result, tuple) else (result,)):
-            cell[0] = value if cell is output_storage[0] else np.asarray(value, dtype="int64").reshape(-1)
-
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
     """The different elements of `ar` in ascending order, and on request their first places, the place of each element
-    among them, and how often each occurs."""
+    among them, and how often each occurs.
+
+    Without `axis` the tensor is read as a vector. With it, what differs are the slices along that axis, in the order of their first different
+    elements. All NaNs of a vector are one element; slices with a NaN differ from all others. Of zeros of both signs the first is given.
+
+    Examples
+    --------
+    >>> [out.eval().tolist() for out in unique([3, 1, 3], return_inverse=True, return_counts=True)]
+    [[1, 3], [1, 0, 1], [1, 2]]
+    """
     return Unique(return_index, return_inverse, return_counts, axis)(ar)
 
 
