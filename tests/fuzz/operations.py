@@ -6,6 +6,7 @@ and test_generated_scans.py says which row of the tables no form reaches. The le
 meaning gives for arrays of ones.
 """
 import importlib.util
+import platform
 from functools import reduce as fold
 
 import numpy as np
@@ -27,6 +28,7 @@ KIND_OF = {name: kind for kind, names in DTYPES_OF.items() for name in names}
 ROWS = _core.scalars()
 HAS_SCIPY = importlib.util.find_spec("scipy") is not None
 LIBRARY = list({id(op): op for op in vars(at).values() if isinstance(op, Elemwise) and op not in elemwise_ops.values()}.values()) if HAS_SCIPY else []
+ON_X86 = platform.machine() in ("x86_64", "AMD64")
 FORMS = []
 
 
@@ -118,7 +120,8 @@ def cast(body):
     dtype = body.draw(st.sampled_from(dtypes("biufc")))
     if KIND_OF[x.dtype] == "c" and KIND_OF[dtype] != "c":
         x = at.real(x)
-    if KIND_OF[x.dtype] == "f" and KIND_OF[dtype] in "iu":
+    is_open = dtype == "uint32" or not ON_X86 or choose(body, True, False)  # where C leaves it open, x86 decides; NumPy's uint32 has two ways
+    if KIND_OF[x.dtype] == "f" and KIND_OF[dtype] in "iu" and is_open:
         x = tame(x) if KIND_OF[dtype] == "i" else at.abs(tame(x))
     return at.cast(x, dtype), shape
 

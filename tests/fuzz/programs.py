@@ -13,6 +13,7 @@ import pyscan
 import pyscan.tensor as at
 from pyscan.errors import PyscanWarning
 from pyscan.graph import clone_replace
+from pyscan.maker import leaves
 from pyscan.scan import scan_checkpoints, until
 
 from .operations import WIDTH, choose, tame
@@ -21,6 +22,7 @@ from .strategies import DTYPES, Body, Case, array, as_state
 N_CALLS = 2
 BIT_GENERATORS = (np.random.PCG64, np.random.PCG64, np.random.MT19937, np.random.SFC64, np.random.Philox, np.random.PCG64DXSM)
 AWKWARD = {"f": (np.nan, np.inf, -np.inf, 1e38, 1e-40, -0.0), "c": (complex(np.nan, 1), complex(np.inf, -np.inf), complex(0, np.nan)), "b": (True,)}
+LENGTHS_AT = {1: 7, 2: 5, 3: 4}  # nested loops multiply
 LOOPS = []
 
 
@@ -46,7 +48,7 @@ class Scene(Body):
     def __init__(self, draw, case, stream, depth):
         super().__init__(draw, case, stream)
         self.depth = depth
-        self.updates, self.counts = {}, [draw(st.sampled_from((0, 1, 2, 3, 5, 20))) for _ in range(N_CALLS)]
+        self.updates, self.counts = {}, [draw(st.sampled_from((0, 1, 2, 3, 5, 20, 40)[:LENGTHS_AT[depth]])) for _ in range(N_CALLS)]
         self.n_steps = at.lscalar("n")
         case.inputs.append(self.n_steps)
         for call, count in zip(case.arguments, self.counts):
@@ -76,7 +78,7 @@ class Scene(Body):
     def generator(self):
         """A new shared generator of one of the kinds."""
         bits = choose(self, *BIT_GENERATORS)(self.draw(st.integers(0, 3)))
-        variable = pyscan.shared(np.random.Generator(bits))
+        variable = pyscan.shared(choose(self, np.random.Generator, np.random.Generator, np.random.RandomState)(bits))
         self.case.shared.append(variable)
         return variable
 
@@ -92,7 +94,7 @@ class Scene(Body):
 
 def tensors(case):
     """The shared variables that are arrays, with their shapes."""
-    return [(v, np.shape(v.get_value(borrow=True))) for v in case.shared if not hasattr(v.get_value(borrow=True), "bit_generator")]
+    return [(v, np.shape(v.get_value(borrow=True))) for v in case.shared if isinstance(v.type, at.TensorType)]
 
 
 def condition(body):
@@ -111,12 +113,13 @@ def inner_count(body):
 
 def draws(body, updates):
     """A draw that is added to the pool: of the stream, or of a generator that is handed on by hand."""
-    generators = [v for v in body.case.shared if hasattr(v.get_value(borrow=True), "bit_generator")]
+    generators = [v for v in body.case.shared if not isinstance(v.type, at.TensorType)]
     if not generators or choose(body, True, False):
         variable = body.stream.normal(tame(body.pick()[0]).sum(), 0.5)
     else:
         rng = choose(body, *generators)
-        moved, variable = at.random.uniform(0.0, 2.0, rng=updates.get(rng, rng)).owner.outputs
+        draw = choose(body, lambda rng: at.random.uniform(0.0, 2.0, rng=rng), lambda rng: at.random.poisson(3.0, rng=rng))
+        moved, variable = draw(updates.get(rng, rng)).owner.outputs
         updates[rng] = moved
     body.add(variable, ())
 
@@ -143,22 +146,37 @@ def grow(body, updates, depth):
             nested(body, updates, depth - 1)
 
 
-def nested(body, updates, depth):
-    """An inner loop with states of several types and a path; its updates go up by hand."""
-    infos = [choose(body, *body.pool) if body.pool else (at.constant(0.5), ()) for _ in range(body.draw(st.integers(1, 2)))]
-    inner = Body(body.draw, body.case, body.stream, body.level + 1)
+def inner_states(body):
+    """What the states of an inner loop begin with, as (outputs_info, variable, shape, number of taps), from the pool."""
+    for _ in range(body.draw(st.integers(1, 2))):
+        value, shape = choose(body, *body.pool) if body.pool else (at.constant(0.5), ())
+        if shape and shape[0] > 1 and choose(body, True, False):
+            taps = choose(body, [-1, -2], [-2])
+            yield {"initial": value, "taps": taps}, value, shape[1:], len(taps)
+        else:
+            yield value, value, shape, 1
 
-    def step(*past):
-        mine = {}
-        inner.pool = list(body.pool) + [(v, shape) for v, (_, shape) in zip(past, infos)]
+
+def nested(body, updates, depth):
+    """An inner loop with states of several types and a path, perhaps over rows of the pool; its updates go up by hand."""
+    states, inner = list(inner_states(body)), Body(body.draw, body.case, body.stream, body.level + 1)
+    sequences = [item for item in body.pool if item[1]] if choose(body, True, False) else []
+    sequences = [choose(body, *sequences)] if sequences else []
+    shapes = [shape[1:] for _, shape in sequences] + [shape for _, _, shape, n in states for _ in range(n)]
+
+    def step(*values):
+        mine, past = {}, iter(values[len(sequences):])
+        inner.pool = list(body.pool) + list(zip(values, shapes))
         grow(inner, mine, depth)
-        outputs = [as_state(inner, value.dtype, shape, v) for v, (value, shape) in zip(past, infos)]
+        outputs = [as_state(inner, value.dtype, shape, [next(past) for _ in range(n)][-1]) for _, value, shape, n in states]
         outputs.append(tame(inner.pick()[0]).sum())
         return (outputs, mine, condition(inner)) if choose(body, True, False, False) else (outputs, mine)
 
-    values, found = pyscan.scan(step, outputs_info=[value for value, _ in infos] + [None], n_steps=inner_count(body), return_list=True)
+    values, found = pyscan.scan(
+        step, sequences=[v for v, _ in sequences], outputs_info=[info for info, *_ in states] + [None], return_list=True,
+        n_steps=None if sequences else inner_count(body), go_backwards=choose(body, True, False))
     body.case.notes.append(f"level {inner.level}")
-    for value, (_, shape) in zip(values, [*infos, (None, ())]):
+    for value, shape in zip(values, [*(shape for _, _, shape, _ in states), ()]):
         body.add(at.sum(value, axis=0), shape)
     updates.update(found)
 
@@ -203,12 +221,13 @@ def whole_scan(scene):
         grow(body, updates, scene.depth)
         past = values[len(arguments):]
         outputs = [as_state(body, dtype, shape, v) for v, (_, dtype, shape) in zip(past, states)]
-        outputs.append(tame(body.pick()[0]).sum())
+        outputs += [tame(body.pick()[0]).sum(), body.one_of(body.pool)[0] + 0]
         return (outputs, updates, condition(body)) if as_while else (outputs, updates)
 
     outputs, updates = pyscan.scan(
-        step, sequences=sequences, outputs_info=[s[0] for s in states] + [None], non_sequences=[v for v, _ in fixed], n_steps=scene.n_steps,
+        step, sequences=sequences, outputs_info=[s[0] for s in states] + [None, None], non_sequences=[v for v, _ in fixed], n_steps=scene.n_steps,
         go_backwards=choose(scene, True, False), strict=strict, return_list=True)
+    scene.case.outputs.append(choose(scene, lambda path: path, lambda path: path[-1:], lambda path: at.sum(path))(outputs.pop()))
     finish(scene, outputs, [s[2] for s in states] + [()], updates)
 
 
@@ -295,7 +314,7 @@ def generator_states(scene):
         moved, x = at.random.normal(tame(body.pick()[0]).sum(), 0.5, rng=rng).owner.outputs
         body.add(x, ())
         if choose(scene, True, False):
-            moved, x = at.random.integers(0, 7, rng=moved).owner.outputs
+            moved, x = at.random.exponential(2.0, rng=moved).owner.outputs
             body.add(x, ())
         body.grow()
         outputs = [moved, as_state(body, dtype, shape, s)]
@@ -353,9 +372,17 @@ def program_cases(draw):
             maker = choose(scene, *LOOPS)
             case.notes.append(maker.__name__)
             maker(scene)
+            if choose(scene, True, False):
+                draws(scene, scene.updates)
+            if choose(scene, True, False):
+                moves(scene, scene.updates)
     case.outputs += [v for v, _ in scene.pool[-3:]]
+    if choose(scene, True, False, False):
+        case.outputs.append(choose(scene, *case.outputs, *(v for v, _ in tensors(case))))
     case.shared += [rng for rng, _ in scene.stream.updates()]
     case.updates = list({**scene.updates, **swapped}.items()) if choose(scene, True, True, True, False) else []
+    made_outside = set(leaves(case.outputs + [value for _, value in case.updates]))
+    case.updates += [(rng, rng.default_update) for rng, _ in scene.stream.updates() if rng.default_update is not None and rng in made_outside]
     if choose(scene, True, False, False):
         give(scene)
     case.again_in = choose(scene, "FAST_RUN", "FAST_COMPILE", "")

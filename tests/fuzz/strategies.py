@@ -173,6 +173,8 @@ def as_state(body, dtype, shape, previous):
         return at.cast(at.xor(at.neq(value, 0), previous), "bool")
     if kind in "iu" and KIND_OF[value.dtype] in "iu" and body.draw(st.booleans()):
         return at.cast(value + previous, dtype)  # wraps around
+    if kind in "fc" and (kind == "c" or KIND_OF[value.dtype] != "c") and body.draw(st.integers(0, 3)) == 0:
+        return at.cast(value + previous, dtype)  # NaN and infinity stay
     if kind == "c":
         damped = at.switch(at.gt(at.abs(value), 1e3), 1.0, at.switch(at.isnan(at.abs(value)), 0.0, value))
         return at.cast(damped + previous * 0.5, dtype)

@@ -1,6 +1,6 @@
 """Generated scans against the plain twin, with rewriting on and off, in blocks and step by step: values, dtypes, final states, errors.
 
-PYSCAN_FUZZ sets the number of scans (300 in the default run; `make fuzz` and CI run 2,000), a tenth of which is the number of
+PYSCAN_FUZZ sets the number of scans (300 in the default run; `make fuzz` and CI run 2,000), a twentieth of which is the number of
 functions of several loops, PYSCAN_FUZZ_PROGRAMS that number. They are the same ones in every run of
 one tree, so that a change is judged by its own; PYSCAN_FUZZ_RANDOM=1 looks for others.
 """
@@ -23,7 +23,7 @@ from .programs import program_cases
 from .strategies import Body, Case, scan_cases
 
 N_SCANS = int(os.environ.get("PYSCAN_FUZZ", "300"))
-N_PROGRAMS = int(os.environ.get("PYSCAN_FUZZ_PROGRAMS", N_SCANS // 10))
+N_PROGRAMS = int(os.environ.get("PYSCAN_FUZZ_PROGRAMS", N_SCANS // 20))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -62,6 +62,8 @@ def state_of(value):
     """A shared value in a form that can be compared."""
     if isinstance(value, np.random.Generator):
         return repr(value.bit_generator.state)
+    if isinstance(value, np.random.RandomState):
+        return repr(value.get_state(legacy=False))
     return value.dtype.str, value.shape, value.tobytes()
 
 
