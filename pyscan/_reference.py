@@ -295,6 +295,20 @@ def _advanced_inc_subtensor1(node, inputs):
     return [target]
 
 
+def _choose(node, inputs):
+    """NumPy's choose, by an index: that takes any number of choices."""
+    numbers, choices = inputs
+    shape = np.broadcast_shapes(np.shape(numbers), choices.shape[1:])
+    bounded = np.asarray(numbers).astype("int64")
+    if len(choices) == 0:
+        raise ValueError("nothing to choose from")
+    if node.op.mode == "raise" and np.any((bounded < 0) | (bounded >= len(choices))):
+        raise ValueError("invalid entry in choice array")
+    bounded = bounded % len(choices) if node.op.mode == "wrap" else np.clip(bounded, 0, len(choices) - 1)
+    choices = np.broadcast_to(choices.reshape(len(choices), *[1] * (len(shape) - choices.ndim + 1), *choices.shape[1:]), (len(choices), *shape))
+    return [np.take_along_axis(choices, np.broadcast_to(bounded, shape)[None], axis=0)[0]]
+
+
 def _lengths(values):
     lengths = tuple(int(v) for v in values)
     if any(n < 0 for n in lengths):
@@ -467,7 +481,7 @@ _KINDS = {
     "shape_i": lambda node, inputs: [np.asarray(np.shape(inputs[0])[node.op.i], dtype="int64")],
     "alloc": _alloc, "alloc_empty": lambda node, inputs: [np.zeros(_lengths(inputs), dtype=node.op.dtype)],
     "make_vector": lambda node, inputs: [np.array([np.asarray(v)[()] for v in inputs], dtype=node.op.dtype)],
-    "join": _join, "arange": _arange, "specify_shape": _specify_shape, "unbroadcast": _first,
+    "choose": _choose, "join": _join, "arange": _arange, "specify_shape": _specify_shape, "unbroadcast": _first,
     "scalar_from_tensor": _first, "tensor_from_scalar": _first, "view": lambda node, inputs: [inputs[0]],
     "deep_copy": lambda node, inputs: [copy.deepcopy(inputs[0])], "assert": _assert, "random": _random, "scan": _scan,
 }

@@ -411,6 +411,20 @@ def taking(body):
 
 
 @form
+def choosing(body):
+    """choose: the numbers broadcast with the choices, which are a list or a tensor."""
+    x, shape = body.tensor("biufc", 1)
+    if not shape[0]:
+        return x, shape
+    numbers = places(body, shape[0], (WIDTH,))
+    if len(shape) > 1 and shape[-1] not in (1, WIDTH):
+        numbers = numbers[:1]
+    result = shape_of(lambda a, b: a + b[0], (1,) if len(shape) > 1 and shape[-1] not in (1, WIDTH) else (WIDTH,), shape)
+    choices = [x[i] for i in range(shape[0])] if choose(body, True, False) else x
+    return at.choose(numbers, choices, mode=choose(body, "raise", "wrap", "clip")), result
+
+
+@form
 def writing(body):
     x, shape = body.tensor("biufc", 1)
     own, numpy = any_index(body, shape)
