@@ -50,3 +50,15 @@ def test_only_the_init_function_is_exported_by_the_module():
 def test_every_module_compiles_without_warnings():
     for path in sorted((ROOT / "pyscan").rglob("*.py")):
         compile(path.read_text(), str(path), "exec")
+
+
+def test_the_import_leaves_to_first_use_what_few_programs_need(run_python):
+    ran = run_python(
+        "-c",
+        "import sys, gc, pyscan, pyscan.tensor as at\n"
+        "later = ['pyscan.printing', 'pyscan.formulas', 'pyscan.ifelse', 'pyscan.names', 'pyscan.tensor.extra_ops', 'pyscan.tensor.nlinalg']\n"
+        "print([name for name in later if name in sys.modules], gc.isenabled())\n"
+        "print({'pp', 'ifelse', 'install_as'} <= set(dir(pyscan)), {'repeat', 'nlinalg', 'dmatrices'} <= set(dir(at)))\n"
+        "print(pyscan.pp(at.repeat(at.dvector('x'), 2).sum()) != '', at.extract_diag is at.diagonal, at.dmatrix is at.type.dmatrix)\n"
+    )
+    assert ran.stdout.splitlines() == ["[] True", "True True", "True True True"]
