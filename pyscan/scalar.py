@@ -319,7 +319,7 @@ class ScalarOp:
 
 
 # Of bools these compute with the numbers 0 and 1 (as NumPy does), while differences and signs of bools are refused.
-_COUNTS_BOOLS = frozenset(("pow", "floor_divide", "mod", "square"))
+_COUNTS_BOOLS = frozenset(("pow", "floor_divide", "mod"))
 
 
 class Cast(ScalarOp):

@@ -78,6 +78,7 @@ static inline int64_t floor_remainder(int64_t a, int64_t b)
     BINARY(ADD, BOOL, uint8_t, uint8_t, (uint8_t)((a | b) != 0)) \
     BINARY(MUL, BOOL, uint8_t, uint8_t, (uint8_t)((a != 0) & (b != 0))) \
     UNARY(ABS, BOOL, uint8_t, uint8_t, a)                   \
+    UNARY(SQUARE, BOOL, uint8_t, uint8_t, a)                \
     BINARY(AND, BOOL, uint8_t, uint8_t, (uint8_t)((a != 0) & (b != 0))) \
     BINARY(OR, BOOL, uint8_t, uint8_t, (uint8_t)((a | b) != 0)) \
     BINARY(XOR, BOOL, uint8_t, uint8_t, (uint8_t)((a != 0) ^ (b != 0))) \

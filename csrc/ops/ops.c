@@ -132,7 +132,7 @@ int scalar_types(int scalar, int n_in, const DType *in, DType *compute, DType *o
     for (int i = first + 1; i < n_in; i++) {
         type = dtype_promote(type, in[i]);
     }
-    if (rule == RULE_FLOAT) {
+    if (rule == RULE_FLOAT || (rule == RULE_REAL && !scalar_has_kernel(scalar, type))) {
         type = float_for(type);
     } else if (rule == RULE_DIVIDE && dtype_kind(type) != 'f' && dtype_kind(type) != 'c') {
         type = DTYPE_FLOAT64;

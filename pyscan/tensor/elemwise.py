@@ -303,7 +303,10 @@ def normalize_axes(axis, ndim):
     axes = tuple(index(a) for a in axes)
     if any(a >= ndim or a < -ndim for a in axes):
         raise AxisError(f"axis {axes} is out of bounds for array of dimension {ndim}")
-    return tuple(a + ndim if a < 0 else a for a in axes)
+    axes = tuple(a + ndim if a < 0 else a for a in axes)
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"repeated axis: {axis!r} names an axis twice; name each once")
+    return axes
 
 
 class CAReduce(Op):

@@ -66,12 +66,12 @@ class CumOp(Op):
 
 
 def cumsum(x, axis=None):
-    """The running sums along `axis` (None: of the flattened tensor), in the dtype of `x`."""
+    """The running sums along `axis` (None: of the flattened tensor), in the dtype of `x`; of bools they are counts, int64."""
     return CumOp(axis, "add")(x)
 
 
 def cumprod(x, axis=None):
-    """The running products along `axis` (None: of the flattened tensor), in the dtype of `x`."""
+    """The running products along `axis` (None: of the flattened tensor), in the dtype of `x`; int64 for bools."""
     return CumOp(axis, "mul")(x)
 
 

@@ -276,6 +276,27 @@ def test_the_exponential_of_a_matrix_stays_in_its_dtype_and_runs_within_a_loop()
     np.testing.assert_allclose(turns.eval()[:, 0, 0], np.cos([0.5, 100.0]), rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", "sum prod mean var std max min argmax argmin all any ptp".split())
+@pytest.mark.parametrize("axes", [(0, 0), (1, -1), [0, 1, -2]])
+def test_reductions_refuse_an_axis_that_is_named_twice(name, axes):
+    with pytest.raises(ValueError, match="repeated axis"):
+        getattr(at, name)(VARIABLES["m"], axis=axes)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "complex64"])
+def test_the_angle_of_real_numbers_is_computed_in_a_float_dtype(dtype):
+    x = at.vector("x", dtype=dtype)
+    got = pyscan.function([x], at.angle(x))(np.ones(2, dtype))
+    assert got.tolist() == [0.0, 0.0] and got.dtype == at.angle(x).dtype == ("float64" if dtype == "int64" else "float32")
+
+
+def test_the_square_of_a_bool_is_that_bool_and_running_sums_of_bools_are_counts():
+    p = VARIABLES["p"]
+    square, sums, products = pyscan.function([p], [at.square(p), at.cumsum(p), at.cumprod(p)])(DATA["p"])
+    assert square.dtype == bool and square.tolist() == DATA["p"].tolist()
+    assert sums.dtype == products.dtype == "int64" and sums.tolist() == [1, 1, 2, 3] and products.tolist() == [1, 0, 0, 0]
+
+
 def test_check_and_raise_raises_its_own_exception():
     x = at.dscalar("x")
     function = pyscan.function([x], CheckAndRaise(KeyError, "too large")(x, x < 1))
