@@ -309,6 +309,13 @@ def _choose(node, inputs):
     return [np.take_along_axis(choices, np.broadcast_to(bounded, shape)[None], axis=0)[0]]
 
 
+def _unique(node, inputs):
+    op = node.op
+    made = np.unique(inputs[0], op.return_index, op.return_inverse, op.return_counts, axis=op.axis)
+    values, *places = made if isinstance(made, tuple) else (made,)
+    return [values, *(np.asarray(p, dtype="int64").reshape(-1) for p in places)]
+
+
 def _lengths(values):
     lengths = tuple(int(v) for v in values)
     if any(n < 0 for n in lengths):
@@ -481,7 +488,7 @@ _KINDS = {
     "shape_i": lambda node, inputs: [np.asarray(np.shape(inputs[0])[node.op.i], dtype="int64")],
     "alloc": _alloc, "alloc_empty": lambda node, inputs: [np.zeros(_lengths(inputs), dtype=node.op.dtype)],
     "make_vector": lambda node, inputs: [np.array([np.asarray(v)[()] for v in inputs], dtype=node.op.dtype)],
-    "choose": _choose, "join": _join, "arange": _arange, "specify_shape": _specify_shape, "unbroadcast": _first,
+    "choose": _choose, "unique": _unique, "join": _join, "arange": _arange, "specify_shape": _specify_shape, "unbroadcast": _first,
     "scalar_from_tensor": _first, "tensor_from_scalar": _first, "view": lambda node, inputs: [inputs[0]],
     "deep_copy": lambda node, inputs: [copy.deepcopy(inputs[0])], "assert": _assert, "random": _random, "scan": _scan,
 }
