@@ -251,6 +251,9 @@ class ScalarOp:
     def __str__(self):
         return self.name
 
+    def __repr__(self):
+        return f"<{__name__}.{self.class_name()} object at {id(self):#x}>"
+
     def __reduce__(self):
         return scalar_op, (self.name,)
 
