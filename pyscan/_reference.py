@@ -327,6 +327,12 @@ def _alloc(node, inputs):
     return [np.array(np.broadcast_to(np.asarray(inputs[0]), _lengths(inputs[1:])))]
 
 
+def _unique(node, inputs):
+    op = node.op
+    result = np.unique(inputs[0], True, op.return_inverse, op.return_counts, axis=op.axis)
+    return [result[0], *[np.ravel(part).astype("int64") for part in result[1 if op.return_index else 2:]]]
+
+
 def _join(node, inputs):
     return [np.concatenate([np.asarray(v).astype(node.outputs[0].type.dtype) for v in inputs[1:]], axis=int(inputs[0]))]
 

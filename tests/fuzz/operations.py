@@ -198,6 +198,17 @@ def largest(body):
 
 
 @form
+def distinguishing(body):
+    """The place of each element, or slice, among the different ones, or how many of these there are."""
+    x, shape = body.tensor("biufc", 1)
+    axis = choose(body, None, *range(-len(shape), len(shape)))
+    different, _, inverse, counts = at.unique(x, True, True, True, axis=axis)
+    if choose(body, True, False):
+        return inverse, (int(np.prod(shape)) if axis is None else shape[axis],)
+    return at.sum(counts * counts) + different.shape[0 if axis is None else axis], ()
+
+
+@form
 def searching(body):
     x, _ = body.tensor("iuf", 1)
     x, (v, shape) = at.sort(tame(x).flatten()), body.pick(*dtypes("biuf"))
