@@ -46,6 +46,7 @@ class Replacer:
     def __init__(self, strict: bool) -> None:
         self._strict = strict
         self._new: dict[Any, Any] = {}
+        self._used: set[Any] = set()  # what replacements are computed from
 
     def replace(self, old: Any, new: Any) -> None:
         """From now on `new` (as it is after the replacements so far) stands for `old`."""
@@ -53,12 +54,18 @@ class Replacer:
             raise TypeError(f"`givens` keys must be Variables; {old!r} came")
         if not isinstance(new, _core.Variable):
             new = _as_shared(new)
-        if old in self._new:
+        if old in self._new or old in self._used:
             raise AssertionError(
                 "When using 'givens' or 'replace' with several (old_v, new_v) replacement pairs, you can not have a new_v variable "
                 "depend on an old_v one. For instance, givens = {a:b, b:(a+1)} is not allowed. Here, the old_v "
                 f"{old} is used to compute other new_v's, but it is scheduled to be replaced by {new}.")
         self._new[old] = self(old.type.filter_variable(new, allow_convert=False) if self._strict else new)
+        pending = [new]
+        while pending:
+            variable = pending.pop()
+            if variable not in self._used and variable not in self._new:
+                self._used.add(variable)
+                pending.extend(variable.owner.inputs if variable.owner is not None else ())
 
     @property
     def replaced(self) -> dict[Any, Any]:

@@ -698,3 +698,11 @@ def test_compiling_leaves_the_garbage_collector_as_it_was():
             assert gc.isenabled() == was_enabled
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize("first", [lambda y: y, lambda y: y + 1, lambda y: at.exp(y * 2)])
+def test_givens_may_not_replace_what_an_earlier_one_is_computed_from(first):
+    x, y, s = at.dscalars("x", "y", "s")
+    with pytest.raises(AssertionError, match="Here, the old_v y is used to compute other new_v's, but it is scheduled to be replaced by s"):
+        pyscan.function([s], x + y, givens={x: first(y), y: s})
+    assert pyscan.function([s], x + y, givens=[(y, s), (x, first(y))])(0.0) == pyscan.function([y], first(y) + y)(0.0)
