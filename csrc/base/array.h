@@ -1,6 +1,6 @@
 /* Element types, buffers that know how many hold them, and strided arrays over them.
  *
- * Relies on: dtypes.def, mem. Relied on by: program, vm, random, lower, bind. */
+ * Relies on: dtypes.def, mem. Relied on by: ops, program, random, math, vm, lower, bind. */
 #ifndef PYSCAN_BASE_ARRAY_H
 #define PYSCAN_BASE_ARRAY_H
 

@@ -103,11 +103,6 @@ int thunk_module_exec(PyObject *module);
 /* Owned list of (loop's node, node, phase, state that it depends on or -1), a row for each instruction of each loop's body. */
 PyObject *phases_list(const Lowered *lowered);
 int function_module_exec(PyObject *module);
-/* Owned: the frame and what goes with it, at rest or new. */
-Call *call_take(Thunk *thunk);
-/* Ends a call: gives up what it held and puts it back into the pool. */
-void call_give_back(Thunk *thunk, Call *call);
-void call_free(Call *call);
 /* Runs the program on the values of the cells and on those given, as many as thunk->n_given, and, if all went well, commits
  * the updates. Owned: the list of outputs, or the only output itself. A number given for a scalar may be a float or an int
  * where that is of the scalar's own dtype, with are_numbers. `outs` has an array or None for each output, or is NULL. */
@@ -189,7 +184,7 @@ void call_give_gil(Call *call, bool was_released);
 int streams_enter(Call *call, PyObject *const *generators);
 /* Puts every generator back to its state before the run. */
 void streams_restore(Call *call);
-/* Releases locks and takes nothing with it; call_give_back frees the rest. */
+/* Releases locks and takes nothing with it; the call's end frees the rest. */
 void streams_leave(Call *call);
 /* Around a call-back: releases the locks; takes them again, and raises when a generator moved meanwhile unless it is
  * one of the `expected`. An exception that is set stays set. */
@@ -202,12 +197,8 @@ int streams_relock_one(Handle *handle, bool was_locked);
 Handle *streams_find_object(const Call *call, const Stream *stream);
 /* Owned: an independent Generator in the stream's state. */
 PyObject *streams_copy_generator(Call *call, const Stream *stream);
-/* A new handle on a generator, in the call's list; takes a reference. */
-Handle *streams_add_handle(Call *call, PyObject *generator);
 /* Makes *stream draw on from a generator that nobody else has. */
 int streams_adopt(Call *call, Stream *stream, PyObject *generator);
-/* Owned: the name for messages of the program input that a handle belongs to. */
-PyObject *streams_name(Call *call, const Handle *handle);
 /* Gives up what the call's handles hold; the handles are kept for the next run. */
 void streams_empty(Call *call);
 void streams_free(Call *call);

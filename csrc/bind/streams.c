@@ -123,7 +123,8 @@ static Handle *add_handle(Call *call, PyObject *generator, PyObject *stolen_bit_
     return handle;
 }
 
-Handle *streams_add_handle(Call *call, PyObject *generator)
+/* A new handle on a generator, in the call's list; takes a reference. NULL with an exception. */
+static Handle *add_handle_of(Call *call, PyObject *generator)
 {
     PyObject *bit_generator = bitgens_of(call->state, generator);
 
@@ -149,7 +150,8 @@ Handle *streams_find_object(const Call *call, const Stream *stream)
     return NULL;
 }
 
-PyObject *streams_name(Call *call, const Handle *handle)
+/* Owned: the name for messages of the program input that a handle belongs to. */
+static PyObject *name_handle(Call *call, const Handle *handle)
 {
     PyObject *inputs = ((FunctionGraph *)call->thunk->fgraph)->inputs;
 
@@ -170,7 +172,7 @@ int streams_adopt(Call *call, Stream *stream, PyObject *generator)
     Handle *handle = find_made_for(call, stream);
 
     if (handle == NULL) {
-        handle = streams_add_handle(call, generator);
+        handle = add_handle_of(call, generator);
         if (handle == NULL) return -1;
         handle->made_for = stream;
     } else {
@@ -241,7 +243,7 @@ static bool waits_for(const BindState *state, unsigned long from, unsigned long 
 
 static int refuse_use(Call *call, int32_t i, const char *why)
 {
-    PyObject *name = streams_name(call, call->handles[i]);
+    PyObject *name = name_handle(call, call->handles[i]);
 
     if (name != NULL) PyErr_Format(PyExc_RuntimeError, "generator %U is in use by a call that has not ended: %s", name, why);
     Py_XDECREF(name);
@@ -500,7 +502,7 @@ static int check_unmoved(Call *call, Handle *const *expected, int n_expected)
         for (int k = 0; k < n_expected; k++) may_move = may_move || expected[k] == handle;
         moved = may_move ? 0 : has_moved(call, handle);
         if (moved == 1) {
-            PyObject *name = streams_name(call, handle);
+            PyObject *name = name_handle(call, handle);
             if (name != NULL) PyErr_Format(PyExc_RuntimeError, "generator %U was drawn from by somebody else while the function was running", name);
             Py_XDECREF(name);
         }

@@ -236,7 +236,7 @@ static PyObject *thunk_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 
 /* ---- frames ---- */
 
-void call_free(Call *call)
+static void free_call(Call *call)
 {
     if (call == NULL) return;
     streams_free(call);
@@ -269,7 +269,8 @@ static int add_streams(Call *call)
     return 0;
 }
 
-Call *call_take(Thunk *thunk)
+/* Owned: the frame and what goes with it, at rest or new; NULL with an exception. */
+static Call *take_call(Thunk *thunk)
 {
     Call *call = thunk->pool;
     Status status;
@@ -294,12 +295,13 @@ Call *call_take(Thunk *thunk)
     if (add_streams(call) < 0 || pending_new(thunk, &call->pending) < 0) status_fail(&status, STATUS_NO_MEMORY);
     else call->frame = frame_new(thunk->lowered.program, &status);
     if (call->frame != NULL) return call;
-    call_free(call);
+    free_call(call);
     (void)errors_raise_plain(&status);
     return NULL;
 }
 
-void call_give_back(Thunk *thunk, Call *call)
+/* Ends a call: gives up what it held and puts it back into the pool. An exception that is set stays set. */
+static void give_back_call(Thunk *thunk, Call *call)
 {
     PyObject *type, *value, *traceback;
 
@@ -317,7 +319,7 @@ void call_give_back(Thunk *thunk, Call *call)
         thunk->pool = call;
         thunk->n_pool++;
     } else {
-        call_free(call);
+        free_call(call);
     }
     PyErr_Restore(type, value, traceback);
 }
@@ -468,11 +470,11 @@ PyObject *thunk_run(Thunk *thunk, PyObject *const *given, PyObject *const *outs,
         PyErr_SetString(PyExc_RuntimeError, "the thunk was taken apart by the garbage collector");
         return NULL;
     }
-    call = call_take(thunk);
+    call = take_call(thunk);
     if (call == NULL) return NULL;
     Py_INCREF(thunk);
     outputs = run_call(thunk, call, given, outs, are_numbers, is_single);
-    call_give_back(thunk, call);
+    give_back_call(thunk, call);
     Py_DECREF(thunk);
     return outputs;
 }
@@ -532,7 +534,7 @@ static int thunk_clear(PyObject *self)
     while (thunk->pool != NULL) {
         Call *call = thunk->pool;
         thunk->pool = call->next;
-        call_free(call);
+        free_call(call);
     }
     thunk->n_pool = 0;
     Py_CLEAR(thunk->fgraph);

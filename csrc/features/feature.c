@@ -44,7 +44,8 @@ static void feature_dealloc(PyObject *self)
 
 /* --- what the other files use --- */
 
-int graph_has_attr(FunctionGraph *graph, const char *name)
+/* 1, 0 or -1: whether the graph has the attribute. */
+static int has_attr(FunctionGraph *graph, const char *name)
 {
     PyObject *value;
     int found = graph_lookup_attr((PyObject *)graph, name, &value);
@@ -54,7 +55,7 @@ int graph_has_attr(FunctionGraph *graph, const char *name)
 
 int refuse_second(FunctionGraph *graph, const char *attribute, const char *text)
 {
-    int has = graph_has_attr(graph, attribute);
+    int has = has_attr(graph, attribute);
     if (has <= 0) return has;
     GraphState *state = graph_state_of((PyObject *)graph);
     if (state) PyErr_SetString(state->AlreadyThere, text);

@@ -43,8 +43,6 @@ PyObject *feature_py_orderings(PyObject *self, PyObject *args, PyObject *kwargs,
     {"orderings", WITH_KEYWORDS(NAME##_orderings), "orderings($self, fgraph)\n--\n\ndict: node -> list of nodes that must run before it."},                    \
     {"validate", WITH_KEYWORDS(NAME##_validate), "validate($self, fgraph)\n--\n\nRaise InconsistencyError when the graph, as it is now, must not be."}
 
-/* 1, 0 or -1: whether the graph has the attribute. */
-int graph_has_attr(FunctionGraph *graph, const char *name);
 /* 0 or -1: gives the graph the feature's static function as a method of that name. */
 int graph_lend_method(FunctionGraph *graph, PyObject *feature, const char *function, const char *name);
 /* 0 or -1: takes an attribute away; nothing when it is not there. */

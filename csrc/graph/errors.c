@@ -53,7 +53,8 @@ static PyObject *source_line(PyObject *filename, PyObject *line)
     return stripped;
 }
 
-PyObject *origin_text(PyObject *variable)
+/* Owned: the text that says where a leaf was made; empty when that is not known. */
+static PyObject *origin_text(PyObject *variable)
 {
     PyObject *origin = as_variable(variable)->origin;
     if (!PyTuple_Check(origin) || PyTuple_GET_SIZE(origin) != 2) return PyUnicode_FromString("");

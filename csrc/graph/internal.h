@@ -71,8 +71,6 @@ int pickle_exec(PyObject *module);
 /* errors.c */
 /* Owned: (file, line) of the innermost frame whose code is the user's, or None. */
 PyObject *origin_here(GraphState *state);
-/* Owned: the text that says where a leaf was made; empty when that is not known. */
-PyObject *origin_text(PyObject *variable);
 /* Raises MissingInputError with the text and the variable's origin. Steals text (NULL keeps the exception that is set). */
 void raise_missing_input(GraphState *state, PyObject *stolen_text, PyObject *variable);
 
@@ -84,8 +82,6 @@ int tag_copy(GraphState *state, PyObject *tag, PyObject **copy);
 int tag_note(GraphState *state, PyObject **tag, const char *name, PyObject *reason);
 
 /* props.c: what __props__ means for Op and Type. */
-/* 1, 0 or -1; *props is owned. */
-int props_get(GraphState *state, PyObject *object, PyObject **props);
 PyObject *props_richcompare(PyObject *a, PyObject *b, int compare);
 Py_hash_t props_hash(PyObject *self);
 /* Owned: `Name{a=1}`; NULL without an exception when there are no __props__. */
@@ -99,10 +95,8 @@ extern const char props_init_subclass_doc[], props_tuple_doc[], props_dict_doc[]
 int variable_traverse(PyObject *self, visitproc visit, void *arg);
 int variable_clear(PyObject *self);
 PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
-int variable_init(PyObject *self, PyObject *args, PyObject *kwargs);
 /* The end of a dealloc: gives up what a Variable holds, and the memory. */
 void variable_free(PyObject *self);
-PyObject *variable_text(PyObject *self);
 /* Owned: a copy without an owner, by the class's own clone(). */
 PyObject *variable_clone_new(GraphState *state, PyObject *variable);
 /* 0 or -1: sets type and name as a constructor does, for a leaf made here. */
@@ -179,9 +173,6 @@ int remove_output(FunctionGraph *graph, Py_ssize_t i, PyObject *reason);
 /* journal.c */
 /* Owned: a note of one change for the journal. */
 int journal_note(FunctionGraph *graph, PyObject *node, Py_ssize_t i, PyObject *old, PyObject *reason, PyObject *removals, Py_ssize_t n_inputs);
-/* Undoes the journal's entries from the end until `length` are left. 0; 1 with a listener's first exception, all undone all the same; -1 when not
- * all could be undone. */
-int journal_undo(FunctionGraph *graph, Py_ssize_t length);
 /* Prints what replaces what; 0 or -1. */
 int replace_say(GraphState *state, PyObject *reason, PyObject *variable, PyObject *new_variable);
 

@@ -74,7 +74,9 @@ static int undo_note(FunctionGraph *graph, PyObject *note)
     return status;
 }
 
-int journal_undo(FunctionGraph *graph, Py_ssize_t length)
+/* Undoes the journal's entries from the end until `length` are left. 0; 1 with a listener's first exception, all undone all the same; -1 when not
+ * all could be undone. */
+static int undo_until(FunctionGraph *graph, Py_ssize_t length)
 {
     bool was_reverting = graph->is_reverting;
     PyObject *error = NULL, *journal = Py_XNewRef(graph->journal);
@@ -107,7 +109,7 @@ long long graph_checkpoint(FunctionGraph *graph)
 
 int graph_revert(FunctionGraph *graph, long long checkpoint)
 {
-    if (graph->journal && checkpoint == graph->n_checkpoints) return journal_undo(graph, 0) ? -1 : 0;
+    if (graph->journal && checkpoint == graph->n_checkpoints) return undo_until(graph, 0) ? -1 : 0;
     PyErr_Format(PyExc_ValueError, "cannot revert to checkpoint %lld: the history goes back to checkpoint %lld only", checkpoint, graph->n_checkpoints);
     return -1;
 }
@@ -134,7 +136,7 @@ static int mark_begin(FunctionGraph *graph, Mark *mark)
 static int mark_undo(FunctionGraph *graph, const Mark *mark)
 {
     PyObject *error = graph_error_take();
-    int status = journal_undo(graph, mark->length);
+    int status = undo_until(graph, mark->length);
     if (status < 0) {
         Py_XDECREF(error);
         return -1;

@@ -5,8 +5,8 @@
  * where a parent class has a method of its own; __init_subclass__ sees to that. Relies on: state. Relied on by: op, type. */
 #include "graph/internal.h"
 
-/* The class attribute alone counts: an instance cannot change what it is equal to. */
-int props_get(GraphState *state, PyObject *object, PyObject **props)
+/* 1, 0 or -1; *props is owned. The class attribute alone counts: an instance cannot change what it is equal to. */
+static int find_props(GraphState *state, PyObject *object, PyObject **props)
 {
     *props = PyObject_GetAttr((PyObject *)Py_TYPE(object), state->str_props);
     if (!*props) {
@@ -45,7 +45,7 @@ PyObject *props_richcompare(PyObject *a, PyObject *b, int compare)
     GraphState *state = graph_state_of(a);
     PyObject *props, *result = NULL;
     if (!state) return NULL;
-    int found = props_get(state, a, &props);
+    int found = find_props(state, a, &props);
     if (found < 0) return NULL;
     if (!found) Py_RETURN_NOTIMPLEMENTED;
     PyObject *left = props_values(a, props), *right = left ? props_values(b, props) : NULL;
@@ -61,7 +61,7 @@ Py_hash_t props_hash(PyObject *self)
     GraphState *state = graph_state_of(self);
     PyObject *props;
     if (!state) return -1;
-    int found = props_get(state, self, &props);
+    int found = find_props(state, self, &props);
     if (found < 0) return -1;
     if (!found) return PyBaseObject_Type.tp_hash(self);
     Py_hash_t hash = -1;
@@ -95,7 +95,7 @@ PyObject *props_text(PyObject *self)
 {
     GraphState *state = graph_state_of(self);
     PyObject *props, *text = NULL;
-    if (!state || props_get(state, self, &props) <= 0) return NULL;
+    if (!state || find_props(state, self, &props) <= 0) return NULL;
     PyObject *name = PyType_GetName(Py_TYPE(self));
     if (name && PyTuple_GET_SIZE(props) == 0) {
         text = Py_NewRef(name);
@@ -185,7 +185,7 @@ static PyObject *props_need(PyObject *self)
     GraphState *state = graph_state_of(self);
     PyObject *props;
     if (!state) return NULL;
-    int found = props_get(state, self, &props);
+    int found = find_props(state, self, &props);
     if (!found) PyErr_Format(PyExc_AttributeError, "%.200s has no __props__", Py_TYPE(self)->tp_name);
     return found > 0 ? props : NULL;
 }

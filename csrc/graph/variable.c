@@ -116,7 +116,7 @@ static int set_index(PyObject *self, PyObject *index, void *closure)
     return 0;
 }
 
-int variable_init(PyObject *self, PyObject *args, PyObject *kwargs)
+static int variable_init(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"type", "owner", "index", "name", NULL};
     PyObject *type, *owner, *index = Py_None, *name = Py_None;
@@ -143,7 +143,7 @@ done:
     return text;
 }
 
-PyObject *variable_text(PyObject *self)
+static PyObject *variable_text(PyObject *self)
 {
     Variable *variable = as_variable(self);
     GraphState *state = graph_state_of(self);

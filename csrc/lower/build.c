@@ -275,13 +275,14 @@ done:
     return number;
 }
 
-int32_t build_object(Builder *builder, PyObject *object, ValueClass value_class)
+/* The number of an object (not an array) as an input that bind fills; nested loops hand it inwards. */
+static int32_t add_object(Builder *builder, PyObject *object, ValueClass value_class)
 {
     Value value;
     int32_t number, outer = -1;
 
     if (builder->parent != NULL) {
-        outer = build_object(builder->parent, object, value_class);
+        outer = add_object(builder->parent, object, value_class);
         if (outer < 0) return -1;
     }
     memset(&value, 0, sizeof(value));
@@ -307,7 +308,7 @@ static int32_t lower_constant(Builder *builder, PyObject *constant)
 
     if (build_describe(builder, constant, &value) == 0) {
         if (value.value_class == VALUE_SCALAR || value.value_class == VALUE_ARRAY) number = add_constant(builder, data, (DType)value.dtype);
-        else number = build_object(builder, data, (ValueClass)value.value_class);
+        else number = add_object(builder, data, (ValueClass)value.value_class);
     }
     Py_DECREF(data);
     if (number < 0 || build_bind(builder, constant, number) < 0) return -1;

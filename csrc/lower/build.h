@@ -73,8 +73,6 @@ int32_t build_integer(Builder *builder, int64_t integer);
 int32_t build_length(Builder *builder, PyObject *variable);
 /* The node's inputs from `first` on as int64 scalars, added to the numbers. */
 int build_lengths(Builder *builder, PyObject *node, Py_ssize_t first, Numbers *numbers);
-/* The number of an object (not an array) as an input that bind fills; nested loops hand it inwards. */
-int32_t build_object(Builder *builder, PyObject *object, ValueClass value_class);
 
 /* Appends an instruction for the current node. */
 typedef struct Emit {

@@ -6,10 +6,11 @@
  * conditions are told by the sign bit of an integer. Arguments that need more (NaN, infinities, subnormal results, ...) are
  * told by is_rare_NAME, whose sign bit is set for them, and are put right one by one (elementary_rare.c).
  *
- * The error of each is below 0.8 units in the last place (of 10^7 arguments of each, cos's is the largest, 0.78). To that end what is added last is a sum of two doubles (Pair), of
- * which the second, below a tenth of the first, carries what the first lost; cut() makes factors whose product is exact.
+ * The error of each is below 0.8 units in the last place (of 10^7 arguments of each, cos's is the largest, 0.78). To that end
+ * what is added last is a sum of two doubles (Pair), of which the second, below a tenth of the first, carries what the first
+ * lost; cut() makes factors whose product is exact.
  * Nothing here may be compiled with contraction or fast-math, or with more precision than a double's.
- * Relies on: coefficients.h. Relied on by: the levels' files, elementary_rare.c. */
+ * Relies on: coefficients.h. Relied on by: the levels' files, elementary_rare.c, vm/tape_cells.c. */
 #ifndef PYSCAN_MATH_ELEMENTARY_H
 #define PYSCAN_MATH_ELEMENTARY_H
 

@@ -13,7 +13,7 @@
  * one sequence of numbers: when one of them is core, all are. A loop with a call-back in its body, however deep, is all
  * core, so that nothing runs ahead of what the call-back may see.
  * The before-part leaves no trace but the streams, which the engine can put back.
- * Relies on: program.h, random (the tables). Relied on by: vm. */
+ * Relies on: program.h, random (the tables). Relied on by: vm, bind (what explain tells). */
 #ifndef PYSCAN_PROGRAM_PHASES_H
 #define PYSCAN_PROGRAM_PHASES_H
 

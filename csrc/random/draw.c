@@ -331,13 +331,13 @@ static void spoil(const Dists *dists, int dist, int form, Stream *stream, char *
 #include "random/dists.def"
 #undef DIST
 
+typedef int (*DrawOne)(const Dists *dists, Stream *stream, char *dst, const char *const *params, Status *status);
+
 static const DrawOne ones[N_DISTS] = {
 #define DIST(NAME, ...) one_##NAME,
 #include "random/dists.def"
 #undef DIST
 };
-
-DrawOne draw_one_function(int dist) { return ones[dist]; }
 
 int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char *const *params, Status *status)
 {

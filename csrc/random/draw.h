@@ -32,9 +32,6 @@ typedef struct DrawPoll {
 /* One element, for a distribution whose parameters are all of kind 'd' or 'l' and here scalars: params holds their
  * addresses, dst takes 8 bytes. dists_have(dists, dist) must hold. */
 int draw_one(const Dists *dists, int dist, Stream *stream, char *dst, const char *const *params, Status *status);
-/* The function behind it, for a step loop that keeps it. */
-typedef int (*DrawOne)(const Dists *dists, Stream *stream, char *dst, const char *const *params, Status *status);
-DrawOne draw_one_function(int dist);
 
 /* n of them, all from the same parameters, into n times 8 bytes at dst: values and state are those of n calls of draw_one,
  * and the parameters are checked once (not at all for n = 0). For blocks of a few thousand: nobody is asked whether to stop. */

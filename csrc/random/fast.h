@@ -3,7 +3,7 @@
  * They are exact because they are made from the NumPy that runs: the ziggurats' tables are read out of its functions, and
  * whatever the fast path does not decide is left to these functions, with the state put back. What is assumed (the layout
  * of states, which bits of a word mean what, the expressions of fast.def) is compared: fast_find_kind, fast_learn and the
- * first use of a distribution. Relies on: stream.h, steps.h, fast.def. Relied on by: draw.c, vm, bind. */
+ * first use of a distribution. Relies on: stream.h, steps.h, fast.def. Relied on by: draw.c, normals.c, program (which draws can be split), vm, bind. */
 #ifndef PYSCAN_RANDOM_FAST_H
 #define PYSCAN_RANDOM_FAST_H
 

@@ -1,7 +1,7 @@
 /* Generators as plain C: NumPy's bit generator contract, how a state is copied, and the exact draws.
  *
  * The distribution functions themselves are those of the running NumPy: bind looks them up and hands them over in a
- * Dists table. Relies on: base. Relied on by: vm, lower (numbers of distributions), bind. */
+ * Dists table. Relies on: base. Relied on by: program, vm, lower (numbers of distributions), bind. */
 #ifndef PYSCAN_RANDOM_STREAM_H
 #define PYSCAN_RANDOM_STREAM_H
 

@@ -1,7 +1,7 @@
 /* Walking arrays that broadcast to one shape, a piece of the innermost axis at a time.
  *
  * Axes that all operands walk as one are joined, so that scalars and contiguous arrays become a single axis.
- * Relies on: base. Relied on by: draw.c. */
+ * Relies on: base. Relied on by: draw.c, params.c, normals.c, vectors.c. */
 #ifndef PYSCAN_RANDOM_WALK_H
 #define PYSCAN_RANDOM_WALK_H
 

@@ -21,7 +21,9 @@ static PyObject *op_from_props_new(PyObject *op)
     return result;
 }
 
-PyObject *inplace_op_new(PyObject *op)
+/* Owned: the Op that does the same and overwrites its input: op.in_place(), or the class called with the Op's
+ * _props_dict() and inplace=True. */
+static PyObject *op_in_place_new(PyObject *op)
 {
     PyObject *method = PyObject_GetAttrString(op, "in_place");
     if (method == NULL) {
@@ -148,7 +150,7 @@ static PyObject *node_with_op(PyObject *node, PyObject *op)
 
 int inplace_try_node(FunctionGraph *graph, PyObject *node, Heirs *heirs, const char *reason)
 {
-    PyObject *op = inplace_op_new(as_apply(node)->op);
+    PyObject *op = op_in_place_new(as_apply(node)->op);
     PyObject *made = op == NULL ? NULL : node_with_op(node, op);
     int result = made == NULL ? -1 : rewrite_replace_node(graph, node, made, reason);
     if (result > 0 && heirs != NULL && heirs_follow(heirs, node, made) < 0) result = -1;

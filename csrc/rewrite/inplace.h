@@ -6,9 +6,6 @@
 
 #include "rewrite/common.h"
 
-/* Owned: the Op that does the same and overwrites its input: op.in_place(), or the class called with the Op's
- * _props_dict() and inplace=True. */
-PyObject *inplace_op_new(PyObject *op);
 /* The states of generators that lead to what is stored: updates first, then other outputs. Where several nodes read one
  * state, the one whose new state is stored should be the one that advances the generator itself (the others read it before). */
 typedef struct Heirs {

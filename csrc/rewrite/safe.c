@@ -434,20 +434,3 @@ int safe_value(Safe *safe, PyObject *variable)
     Py_XDECREF(stack);
     return result < 0 ? -1 : lookup(safe, target);
 }
-
-int safe_add_computed(Safe *safe, PyObject *variable)
-{
-    PyObject *stack = PyList_New(0);
-    int result = stack == NULL || PyList_Append(stack, variable) < 0 ? -1 : 0;
-    while (result == 0 && PyList_GET_SIZE(stack) > 0) {
-        Py_ssize_t last = PyList_GET_SIZE(stack) - 1;
-        PyObject *owner = variable_owner(PyList_GET_ITEM(stack, last));
-        if (PyList_SetSlice(stack, last, last + 1, NULL) < 0) result = -1;
-        if (result < 0 || owner == Py_None) continue;
-        int seen = PySet_Contains(safe->computed, owner);
-        if (seen < 0 || (seen == 0 && PySet_Add(safe->computed, owner) < 0)) result = -1;
-        for (Py_ssize_t i = 0; result == 0 && seen == 0 && i < node_n_inputs(owner); i++) result = PyList_Append(stack, node_input(owner, i));
-    }
-    Py_XDECREF(stack);
-    return result;
-}

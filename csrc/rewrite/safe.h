@@ -10,7 +10,7 @@
 typedef struct Safe {
     GraphState *state;
     PyObject *known;        /* owned dict: Apply -> bool: neither the node nor what it depends on can fail */
-    PyObject *computed;     /* owned set of nodes that are computed anyway: they count as safe */
+    PyObject *computed;     /* owned set of nodes that are computed anyway, as the owner of a Safe finds out: they count as safe */
     PyObject *step_numbers; /* owned set of variables that a loop of this graph takes as n_steps: the loop refuses a negative one itself */
 } Safe;
 
@@ -21,7 +21,5 @@ void safe_clear(Safe *safe);
 int safe_node(Safe *safe, PyObject *node);
 /* 1 or 0, or -1: the variable can be left uncomputed, or be computed where it was not, and no error appears or goes. */
 int safe_value(Safe *safe, PyObject *variable);
-/* Notes that the nodes that compute a variable are computed anyway. */
-int safe_add_computed(Safe *safe, PyObject *variable);
 
 #endif

@@ -1,6 +1,6 @@
 /* Loops as the passes see them: which input belongs to which output, and how a loop is replaced by a changed one.
  *
- * Relies on: common. Relied on by: scan_prune.c, scan_push_out.c, scan_save_memory.c, scan_inplace.c. */
+ * Relies on: common. Relied on by: scan_prune.c, scan_push_out.c, scan_save_memory.c, scan_inplace.c, inplace.c. */
 #ifndef PYSCAN_REWRITE_SCAN_EDIT_H
 #define PYSCAN_REWRITE_SCAN_EDIT_H
 

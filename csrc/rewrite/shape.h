@@ -1,6 +1,6 @@
 /* What is known of lengths before a run.
  *
- * Relies on: graph, ops. Relied on by: safe.c, fold.c, scan_prune.c. */
+ * Relies on: graph, ops. Relied on by: safe.c, fold.c, scan_prune.c, scan_save_memory.c. */
 #ifndef PYSCAN_REWRITE_SHAPE_H
 #define PYSCAN_REWRITE_SHAPE_H
 

@@ -6,7 +6,7 @@
  * Values, states and errors are those of the plain loop: a block whose before-part fails is tried again with fewer steps
  * and at last left to the plain loop; where `until` ends the loop within a block, the streams are put back and the draws of
  * the steps that happened are made again.
- * Relies on: loop.h, tape.h, phases.h. Relied on by: loop.c. */
+ * Relies on: loop.h, tape.h, phases.h. Relied on by: loop.c, loop_carry.c (the cores' draws). */
 #ifndef PYSCAN_VM_BLOCK_H
 #define PYSCAN_VM_BLOCK_H
 

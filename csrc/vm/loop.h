@@ -2,7 +2,7 @@
  *
  * The order of a call: loop_begin; loop_place_rows for step 0; for each step the body, then rows_move, loop_write_others,
  * loop_hand_over and rows_advance; loop_finish. An engine that runs bodies in another way does the same around it.
- * Relies on: frame.h. Relied on by: loop.c, loop_setup.c, loop_carry.c. */
+ * Relies on: frame.h. Relied on by: vm.c, the files of loops (loop*.c, place.c), block.h, tape.h, tiles.h. */
 #ifndef PYSCAN_VM_LOOP_H
 #define PYSCAN_VM_LOOP_H
 

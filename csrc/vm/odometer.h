@@ -1,6 +1,6 @@
 /* Walking the positions of some axes in C order.
  *
- * Relies on: base. Relied on by: apply.c, gather.c, order.c, dot.c. */
+ * Relies on: base. Relied on by: apply.c, gather.c, order.c, unique.c, dot.c. */
 #ifndef PYSCAN_VM_ODOMETER_H
 #define PYSCAN_VM_ODOMETER_H
 

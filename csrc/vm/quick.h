@@ -3,7 +3,7 @@
  * Only parameters that are plainly right are drawn here, so that no check of random/ is made twice; all others, and
  * all refusals, go the long way through draw_one. That way and this call the same function of the running NumPy, or are
  * random/'s fast path, which gives the same.
- * Relies on: random. Relied on by: vm.c (the loop), frame.c (which instructions). */
+ * Relies on: random. Relied on by: vm.c (the loop), tape_memory.c (cells of the same draws). */
 #ifndef PYSCAN_VM_QUICK_H
 #define PYSCAN_VM_QUICK_H
 

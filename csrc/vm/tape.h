@@ -5,7 +5,7 @@
  * moves but the row's number. Arithmetic on doubles has cells of its own; every other instruction runs as in the plain loop.
  * Cores on small arrays too can be tapes (tape_vectors.c): every array that a step changes is then in a row of a lane or in
  * its storage. Whether a call can use such a tape is known after its first step, which tells the shapes.
- * Relies on: loop.h, phases.h, tape_cells.h. Relied on by: block.h. */
+ * Relies on: loop.h, phases.h, tape_cells.h. Relied on by: block.h, tape_vectors.c. */
 #ifndef PYSCAN_VM_TAPE_H
 #define PYSCAN_VM_TAPE_H
 
