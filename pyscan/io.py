@@ -45,11 +45,12 @@ class SymbolicInput:
         if not isinstance(update, _core.Variable):
             from pyscan.tensor.basic import as_tensor_variable
             update = as_tensor_variable(update)
-        if not variable.type.is_super(update.type):
+        try:
+            return variable.type.filter_variable(update)
+        except TypeError:
             raise TypeError(
                 f"Variable '{variable}' has type {variable.type} but an update of type {update.type}. "
-                "The type of the update should be compatible with the type of the variable.")
-        return update
+                "The type of the update should be compatible with the type of the variable.") from None
 
     def __str__(self) -> str:
         return f"In({self.variable} -> {self.update})" if self.update is not None else f"In({self.variable})"

@@ -14,6 +14,7 @@ from pyscan import _core
 from pyscan.config import config
 from pyscan.errors import UnusedInputError, about
 from pyscan.io import In, SymbolicInput, SymbolicOutput
+from pyscan.updates import fitted_update
 
 __all__ = ["collect", "checked_graph", "rewrite", "copy_aliased_outputs", "leaves", "rebuild_collect_shared", "Replacer"]
 
@@ -59,7 +60,7 @@ class Replacer:
                 "When using 'givens' or 'replace' with several (old_v, new_v) replacement pairs, you can not have a new_v variable "
                 "depend on an old_v one. For instance, givens = {a:b, b:(a+1)} is not allowed. Here, the old_v "
                 f"{old} is used to compute other new_v's, but it is scheduled to be replaced by {new}.")
-        self._new[old] = self(old.type.filter_variable(new, allow_convert=False) if self._strict else new)
+        self._new[old] = self(old.type.filter_variable(new) if self._strict else new)
         pending = [new]
         while pending:
             variable = pending.pop()
@@ -117,24 +118,10 @@ def _checked_updates(updates: Any, replacer: Replacer) -> dict[Any, Any]:
     if not hasattr(updates, "items") and not isinstance(updates, (list, tuple, type(None))):
         raise TypeError("The `updates` parameter must be an ordered mapping or a list of pairs")
     for target, value in _pairs(updates, "updates"):
-        if not isinstance(target, _core.SharedVariable):
-            raise TypeError("update target must be a SharedVariable", target)
         if target in checked:
             raise ValueError("this shared variable already has an update expression", (target, checked[target]))
-        checked[target] = replacer(_filtered_update(target, value))
+        checked[target] = replacer(fitted_update(target, value))
     return checked
-
-
-def _filtered_update(target: Any, value: Any) -> Any:
-    try:
-        value = target.type.filter_variable(value, allow_convert=False)
-    except TypeError:
-        raise TypeError(
-            "An update must have the same type as the original shared variable "
-            f"(shared_var={target}, shared_var.type={target.type}, update_val={value}, update_val.type={getattr(value, 'type', None)}).",
-            "If the difference is related to the broadcast pattern, you can call the tensor.shape.unbroadcast(var, "
-            "axis_to_unbroadcast[, ...]) function to mask broadcastable dimensions.") from None
-    return value
 
 
 def as_input(param: Any, allow_downcast: bool | None) -> SymbolicInput:
@@ -189,7 +176,7 @@ class _Collector:
         if default is None or variable in self.updates:
             return
         if self._blocked is False or (isinstance(self._blocked, list) and variable not in self._blocked):
-            self.updates[variable] = self.replacer(_filtered_update(variable, default))
+            self.updates[variable] = self.replacer(fitted_update(variable, default))
 
     def visit_updates(self) -> None:
         """Visit every update, those found on the way as well."""

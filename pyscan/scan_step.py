@@ -1,6 +1,6 @@
 """What scan's `fn` returned, what it used without being given it, and static shapes that it loosens.
 
-Relies on: scan_arguments, scan_op, tensor. Relied on by: scan.
+Relies on: scan_arguments, scan_op, tensor, updates. Relied on by: scan.
 """
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pyscan.scan_arguments import as_list
 from pyscan.scan_op import check_state_result
 from pyscan.tensor.basic import as_tensor_variable
 from pyscan.tensor.type import TensorType
+from pyscan.updates import fitted_update
 
 
 class until:  # noqa: N801 (users write `until(condition)`)
@@ -106,18 +107,6 @@ def closures(roots, given):
     return [v for v in dict.fromkeys(found) if v not in given]
 
 
-def _check_update(shared, value):
-    if not isinstance(shared, SharedVariable):
-        raise TypeError("update target must be a SharedVariable", shared)
-    if not shared.type.is_super(value.type):
-        raise TypeError(
-            f"An update must have the same type as the original shared variable (shared_var={shared}, shared_var.type={shared.type}, "
-            f"update_val={value}, update_val.type={value.type}).",
-            "If the difference is related to the broadcast pattern, you can call the tensor.shape.unbroadcast(var, "
-            "axis_to_unbroadcast[, ...]) function to mask broadcastable dimensions.",
-        )
-
-
 class _SharedUse(Record):
     """The shared variables that a step reads or updates, in the order of a depth-first walk; and the updates of those that
     the loop carries, as `fn` wrote them and as copies for the loop."""
@@ -150,8 +139,7 @@ def shared_use(outputs, updates, given, local) -> _SharedUse:
     pending = []
 
     def carry(shared, value):
-        _check_update(shared, value)
-        use.updates[shared] = value
+        value = use.updates[shared] = fitted_update(shared, value)
         pending.append((shared, value))
 
     def on_new(shared):

@@ -1,6 +1,6 @@
-"""OrderedUpdates: the mapping from shared variables to their new values that `scan` returns.
+"""OrderedUpdates, the mapping from shared variables to their new values that `scan` returns; and what a new value must be.
 
-Relies on: _core (SharedVariable). Relied on by: scan, function.
+Relies on: _core (SharedVariable). Relied on by: scan, scan_step, maker.
 """
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ from collections import OrderedDict
 from pyscan._core import SharedVariable
 
 __all__ = ["OrderedUpdates"]
+
+
+def fitted_update(shared, value):
+    """`value` as a variable of the type of `shared`: of its dtype and rank, with a fixed shape asserted; else TypeError."""
+    if not isinstance(shared, SharedVariable):
+        raise TypeError("update target must be a SharedVariable", shared)
+    try:
+        return shared.type.filter_variable(value)
+    except TypeError:
+        raise TypeError(
+            f"An update must have the same type as the original shared variable (shared_var={shared}, shared_var.type={shared.type}, "
+            f"update_val={value}, update_val.type={getattr(value, 'type', None)}).",
+            "If the difference is related to the broadcast pattern, you can call the tensor.shape.unbroadcast(var, "
+            "axis_to_unbroadcast[, ...]) function to mask broadcastable dimensions.",
+        ) from None
 
 
 def _has_no_order(mapping) -> bool:

@@ -425,7 +425,7 @@ static int shared_set_default_update(PyObject *self, PyObject *value, void *clos
         update = Py_NewRef(Py_None);
     } else {
         GraphState *state = graph_state_of(self);
-        update = state ? type_filter_variable(state, as_variable(self)->type, value, false) : NULL;
+        update = state ? type_filter_variable(state, as_variable(self)->type, value, true) : NULL;
     }
     if (!update) return -1;
     Py_XSETREF(((SharedVariable *)self)->default_update, update);

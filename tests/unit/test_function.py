@@ -199,6 +199,32 @@ def test_default_updates_are_applied_unless_blocked_or_overridden():
     assert s.get_value() == 20.0
 
 
+def _updated_in_a_step(s, new):
+    return pyscan.function([], [], updates=pyscan.scan(lambda: {s: new}, n_steps=2)[1])
+
+
+def _updated_by_default(s, new):
+    s.default_update = new
+    return pyscan.function([], s)
+
+
+@pytest.mark.parametrize("make", [lambda s, new: pyscan.function([], [], updates={s: new}), _updated_by_default, _updated_in_a_step],
+                         ids=["updates", "default_update", "scan"])
+def test_updates_of_known_length_fit_a_vector_of_any_length_and_others_are_checked_when_they_come(make):
+    for length in (1, 2):
+        any_length = pyscan.shared(np.ones(length))
+        make(any_length, at.zeros(length))()
+        assert any_length.get_value().tolist() == [0.0] * length
+    three, source = pyscan.shared(np.ones(3), shape=(3,)), pyscan.shared(np.zeros(3))
+    f = make(three, source * 1.0)
+    f()
+    assert three.get_value().tolist() == [0.0] * 3
+    source.set_value(np.ones(2))
+    with pytest.raises(AssertionError, match="SpecifyShape"):
+        f()
+    assert three.get_value().tolist() == [0.0] * 3
+
+
 def test_default_updates_of_variables_met_in_updates_are_found_too():
     s, t = pyscan.shared(1.0, "s"), pyscan.shared(1.0, "t")
     t.default_update = t + 1.0
@@ -219,6 +245,12 @@ def test_givens_replace_variables_and_numbers_become_shared(x, y):
     s = pyscan.shared(1.0, "s")
     assert pyscan.function([x, y], x + s, givens={s: y * 2.0})([1.0], 3.0).tolist() == [7.0]
     assert pyscan.function([x], x + s, givens=[(s, 3.0)])([1.0]).tolist() == [4.0]
+    assert pyscan.function([], x + 1.0, givens={x: at.zeros(2)})().tolist() == [1.0, 1.0]
+    two = at.TensorType("float64", (2,))("two")
+    f = pyscan.function([x], two + 1.0, givens={two: x})
+    assert f([0.0, 1.0]).tolist() == [1.0, 2.0]
+    with pytest.raises(AssertionError, match="SpecifyShape"):
+        f([0.0])
 
 
 @pytest.mark.parametrize("make, kind, text", [
