@@ -10,6 +10,7 @@ Relies on: the modules that the rows name, imported late. Relied on by: `__main_
 """
 from __future__ import annotations
 
+import builtins
 import dis
 import functools
 import importlib
@@ -145,6 +146,23 @@ def _public_names(path: str) -> set[str]:
     return names
 
 
+# The modules of which a star import replaces Python's own sum, map, ... in Aesara.
+_WITH_BUILTINS = frozenset(("", "scan", "scan.views", "tensor.math", "scalar", "scalar.basic"))
+
+
+def _star_names(path: str) -> list[str]:
+    """What `from MODULE import *` gives: the names of the table, without what pyscan's modules import for themselves from Python."""
+    if path == "tensor":
+        return ["random"]  # Aesara's own list
+    names = _public_names(path)
+    for module, own, _ in _sources(path):
+        if own is None:
+            source = importlib.import_module(module)
+            names -= {name for name, value in vars(source).items() if getattr(value, "__module__", None) in ("typing", "__future__")}
+            names -= set() if path in _WITH_BUILTINS else {name for name in vars(builtins) if name in vars(source)}
+    return sorted(names)
+
+
 def _closest(path: str, name: str) -> str:
     import difflib  # here, since only errors need it
     found = difflib.get_close_matches(name, sorted(_public_names(path)), 1)
@@ -162,7 +180,7 @@ class AliasModule(types.ModuleType):
         self.__path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
-        value = self._looked_up(name)
+        value = _star_names(self._path) if name == "__all__" else self._looked_up(name)
         if value is _MISSING:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_closest(self._path, name) if not name.startswith('_') else ''}")
         self.__dict__[name] = value

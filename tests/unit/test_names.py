@@ -87,6 +87,26 @@ def test_dotted_names_give_pyscans_objects(stand_in, statement, value):
     assert scope["got"] is value()
 
 
+@pytest.mark.parametrize("module, some, without", [
+    ("graph.basic", "Apply Constant NominalVariable Variable ancestors clone_replace graph_inputs io_toposort", "Any annotations sum"),
+    ("graph.features", "Feature History NodeFinder PreserveVariableAttributes ReplaceValidate", "annotations"),
+    ("graph.fg", "FunctionGraph", "Any"),
+    ("tensor.math", "exp dot sum max abs any log gammaln", "annotations"),
+    ("tensor.basic", "arange as_tensor eye stack zeros", "sum max abs any round"),
+    ("tensor.type", "TensorType dvector fmatrix iscalar", "annotations"),
+    ("tensor.random.utils", "RandomStream", "Any"),
+    ("compile", "In Out Mode function shared", "annotations"),
+    ("gradient", "grad jacobian", "sum"),
+    ("scan", "scan map foldl reduce until", "sum"),
+    ("", "function shared In Out Mode scan config tensor compile clone_replace", "sum"),
+    ("tensor", "random", "sum exp"),
+])
+def test_a_star_import_gives_the_names_of_the_module(stand_in, module, some, without):
+    scope = {}
+    exec(f"from {stand_in}{'.' + module if module else ''} import *", scope)
+    assert set(some.split()) - scope.keys() == set() and set(without.split()) & scope.keys() == set()
+
+
 def test_the_scan_module_does_not_hide_the_function(stand_in):
     root = importlib.import_module(stand_in)
     assert importlib.import_module(f"{stand_in}.scan.utils").until is pyscan.until
