@@ -69,11 +69,11 @@ def run_script(path: str) -> None:
         print(f"{sys.executable}: can't open file {full!r}: [Errno {error.errno}] {error.strerror}", file=sys.stderr)
         raise SystemExit(2) from None
     if path.endswith(".pyc"):
-        loader: Any = importlib.machinery.SourcelessFileLoader("__main__", path)
-        run_code(loader.get_code("__main__"), new_main(__file__=path, __loader__=loader))
+        loader: Any = importlib.machinery.SourcelessFileLoader("__main__", full)
+        run_code(loader.get_code("__main__"), new_main(__file__=full, __loader__=loader))
         return
-    loader = importlib.machinery.SourceFileLoader("__main__", path)
-    run_source(text, path, __file__=path, __cached__=None, __loader__=loader)
+    loader = importlib.machinery.SourceFileLoader("__main__", full)
+    run_source(text, full, __file__=full, __cached__=None, __loader__=loader)
 
 
 def run_command(text: str) -> None:

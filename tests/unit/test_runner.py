@@ -35,6 +35,12 @@ def test_a_script_sees_a_plain_main(run_python, script):
     assert ours.stdout == plain.stdout and ours.returncode == 0 and ours.stderr == ""
 
 
+def test_a_script_named_by_a_relative_path_knows_where_it_is(run_python, script, tmp_path):
+    script("print(__file__, (lambda: 0).__code__.co_filename, __loader__.path)\nraise ValueError(1)\n")
+    plain, ours = both(run_python, ["program.py"], cwd=tmp_path)
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr) and str(tmp_path) in ours.stdout
+
+
 def test_a_module_sees_a_plain_main(run_python, script, tmp_path):
     script(PLAIN, "some_module.py")
     plain, ours = both(run_python, ["-m", "some_module", "a"], cwd=tmp_path)
