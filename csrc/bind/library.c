@@ -112,6 +112,10 @@ static PyObject *library_load(PyObject *module, PyObject *args)
         if (works == 0 && type < 2) is_there = 0; /* the two real types are asked of every row */
         if (type == 1 && library_is_elementwise(library)) break;
     }
+    for (int type = 0; is_there == 1 && type < N_LIBRARY_TYPES; type++) { /* another ufunc of the row must have the same ones */
+        const NumpyLoop *kept = &state->library[library][type];
+        if (kept->loop != NULL && (kept->loop != loops[type].loop || kept->data != loops[type].data)) is_there = 0;
+    }
     if (is_there) {
         memcpy(state->library[library], loops, sizeof(loops));
         Py_INCREF(ufunc); /* for ever: programs keep its loops */
@@ -120,7 +124,7 @@ static PyObject *library_load(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef library_methods[] = {
-    {"library_load", library_load, METH_VARARGS, "library_load(name, ufunc, arguments)\n--\n\nTakes the loops of a ufunc for a row of library.def, if they give what the ufunc gives of the arguments; returns whether."},
+    {"library_load", library_load, METH_VARARGS, "library_load(name, ufunc, arguments)\n--\n\nTakes the loops of a ufunc for a row of library.def, if they give what the ufunc gives of the arguments and are those that were taken before; returns whether."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -224,6 +224,7 @@ def solve_as(**options):
 
 LAPACK = (*FLOATS, *COMPLEX)
 SQUARE = (((3, 3),), ((1, 1),), ((0, 0),))
+WIDE_AND_TALL = (((3, 2),), ((2, 4),), ((3, 3),), ((0, 2),), ((2, 0),))
 SYSTEM = (((3, 3), (3,)), ((3, 3), (3, 2)), ((1, 1), (1, 0)))
 ALGEBRA = [
     Row("inv", at.nlinalg.inv, np.linalg.inv, SQUARE, LAPACK, make=general),
@@ -242,13 +243,10 @@ ALGEBRA = [
         LAPACK, make=general),
     Row("solve_adjoint", lambda a, b: at.slinalg.solve_triangular(a, b, trans="C"), lambda a, b: np.linalg.solve(triangular(a, False).conj().T, b), SYSTEM,
         LAPACK, make=general),
+    Row("svd", at.nlinalg.svd, lambda a: list(np.linalg.svd(a)), WIDE_AND_TALL, LAPACK),
+    Row("svd_thin", lambda a: at.nlinalg.svd(a, full_matrices=False), lambda a: list(np.linalg.svd(a, full_matrices=False)), WIDE_AND_TALL, LAPACK),
+    Row("svd_values", lambda a: at.nlinalg.svd(a, compute_uv=False), lambda a: np.linalg.svd(a, compute_uv=False), WIDE_AND_TALL, LAPACK),
 ]
-if not np.__version__.startswith("1."):  # the ufuncs of NumPy 1 for tall and wide matrices have other names; these call back
-    ALGEBRA += [
-        Row("svd", at.nlinalg.svd, lambda a: list(np.linalg.svd(a)), (((3, 2),), ((2, 3),)), LAPACK),
-        Row("svd_thin", lambda a: at.nlinalg.svd(a, full_matrices=False), lambda a: list(np.linalg.svd(a, full_matrices=False)), (((3, 2),), ((2, 4),)), LAPACK),
-        Row("svd_values", lambda a: at.nlinalg.svd(a, compute_uv=False), lambda a: np.linalg.svd(a, compute_uv=False), (((3, 2),), ((2, 4),)), LAPACK),
-    ]
 
 
 def special(name, n_in=1, expect=None):
@@ -559,6 +557,8 @@ def test_a_loop_that_does_not_give_what_the_ufunc_gives_is_not_used():
     assert not pyscan._core.library_load("inv", np.linalg._umath_linalg.cholesky_lo, (np.eye(2) * 4, np.eye(2)))
     assert not pyscan._core.library_load("inv", np.add, (np.eye(2),))
     assert not pyscan._core.library_load("inv", np.linalg.inv, (np.eye(2),))
+    assert pyscan.library.is_native("eigh_lower"), "of which the other triangle's loop gives the same for a diagonal matrix"
+    assert not pyscan._core.library_load("eigh_lower", np.linalg._umath_linalg.eigh_up, (np.eye(2),))
 
 
 def operations_of(row):
@@ -592,8 +592,6 @@ def test_every_operation_of_the_tables_of_the_core_has_a_row():
     met = {operation for row in ROWS for operation in operations_of(row)}
     if importlib.util.find_spec("scipy") is None:  # without it these call back
         met |= {("op", "special")}
-    if np.__version__.startswith("1."):
-        met |= {("library", name) for name in ("svd_full", "svd_thin", "svd_values")}
     assert tables - met == set(ELSEWHERE), "an operation without a row, or a row that makes its excuse needless"
 
 
