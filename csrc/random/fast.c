@@ -379,6 +379,8 @@ int fast_standard(int dist)
 #define STANDARD_OF_OPEN -1     /* more numbers than one, now and then */
 #define STANDARD_OF_INTEGERS -1
 #define STANDARD_STRAIGHT(words) STANDARD_OF_##words
+#define STANDARD_MOVED(words) STANDARD_OF_##words
+#define STANDARD_SCALED(words) STANDARD_OF_##words
 #define STANDARD_STRETCHED(words) STANDARD_OF_##words
 #define STANDARD_CALLS(words) STANDARD_OF_##words
 #define STANDARD_WHOLE(words) -1 /* other numbers for other parameters */

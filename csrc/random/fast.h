@@ -3,18 +3,12 @@
  * They are exact because they are made from the NumPy that runs: the ziggurats' tables are read out of its functions, and
  * whatever the fast path does not decide is left to these functions, with the state put back. What is assumed (the layout
  * of states, which bits of a word mean what, the expressions of fast.def) is compared: fast_find_kind, fast_learn and the
- * first use of a distribution. Relies on: stream.h, steps.h, fast.def. Relied on by: draw.c, normals.c, program (which draws can be split), vm, bind. */
+ * first use of a distribution. Relies on: stream.h, layers.h, steps.h, fast.def. Relied on by: draw.c, normals.c, program (which draws can be split), vm, bind. */
 #ifndef PYSCAN_RANDOM_FAST_H
 #define PYSCAN_RANDOM_FAST_H
 
+#include "random/layers.h"
 #include "random/steps.h"
-
-/* An index of a ziggurat: a word of that index whose whole number is below `limit` gives that number times `width`, and no
- * further word is drawn. */
-typedef struct Layer {
-    double width;
-    uint64_t limit; /* 0: never */
-} Layer;
 
 /* Read-only once they were learned. */
 typedef struct Fast {

@@ -4,8 +4,9 @@
  * one word at least (of bounded integers, half a word). A word that the ziggurat refuses goes to NumPy's function with those
  * behind it, through a counterfeit bit generator that hands them out. So no state is ever put back. All other bit generators
  * are called for each word, as NumPy's own fills do.
- * Relies on: fast_words.h, words.h, fast.def. Relied on by: draw.c. */
+ * Relies on: fast_words.h, layers.h, words.h, fast.def. Relied on by: draw.c. */
 #include "random/fast_words.h"
+#include "random/layers.h"
 #include "random/words.h"
 
 enum { TILE = 256, TILE_IN_PLACE = 1024 };
@@ -65,6 +66,7 @@ static uint32_t give_half(void *state)
 
 /* Where NumPy's function has drawn in a tile, and what. */
 typedef struct Left {
+    const double *first; /* of the tile */
     int n;
     int16_t at[TILE];
     double values[TILE];
@@ -100,50 +102,58 @@ static void start_handed(Handed *handed, const Job *job)
 
 /* NumPy's function draws from the words that are ahead on, the first of which was refused. The steps of fast.def's rows
  * cannot fail. */
-static void draw_left(const Job *job, const Handed *handed, double *out, int64_t i)
+static void draw_left(const Job *job, const Handed *handed, double *out)
 {
-    (void)job->step(&handed->source, job->params, no_strides, (char *)&out[i], 1);
+    (void)job->step(&handed->source, job->params, no_strides, (char *)out, 1);
     if (job->left != NULL) {
-        job->left->at[job->left->n] = (int16_t)i;
-        job->left->values[job->left->n++] = out[i];
+        job->left->at[job->left->n] = (int16_t)(out - job->left->first);
+        job->left->values[job->left->n++] = *out;
     }
 }
 
+/* What the words become in a row of that form, before FINISH: low + range * x, which is x itself of -0.0 and 1, of a zero too. */
+#define LOW_OF_MOVED job->a
+#define RANGE_OF_MOVED job->b
+#define LOW_OF_SCALED -0.0
+#define RANGE_OF_SCALED job->a
+#define LOW_OF_STRETCHED job->a
+#define RANGE_OF_STRETCHED (job->b - job->a)
+#define LOW_OF_STRAIGHT -0.0
+#define RANGE_OF_STRAIGHT 1.0
+#define LOW_OF_CALLS LOW_OF_STRAIGHT
+#define RANGE_OF_CALLS RANGE_OF_STRAIGHT
+#define LOW_OF_WHOLE LOW_OF_STRAIGHT
+#define RANGE_OF_WHOLE RANGE_OF_STRAIGHT
+#define FINISH_MOVED(NAME, n)
+#define FINISH_SCALED(NAME, n)
+#define FINISH_CALLS(NAME, n)
+#define FINISH_WHOLE(NAME, n)
+#define FINISH_STRAIGHT(NAME, n)                                                                    \
+    for (int64_t j = 0; j < (n); j++) {                                                             \
+        out[j] = straight_##NAME(out[j], job->a, job->b);                                           \
+    }
+
 /* n numbers of a row from words drawn ahead, before values that call the C library. */
-#define PASS_AHEAD(NAME, WORDS)                                                                     \
+#define PASS_AHEAD(NAME, WORDS, form)                                                               \
     static void pass_ahead_##NAME(const Job *job, double *out, int64_t n)                           \
     {                                                                                               \
         Handed handed;                                                                              \
         Ahead *const ahead = &handed.ahead;                                                         \
-        const Layer *table = job->table;                                                            \
-        const double a = job->a, b = job->b;                                                        \
-        int64_t i = 0;                                                                              \
                                                                                                     \
         start_handed(&handed, job);                                                                 \
-        while (i < n) {                                                                             \
-            const uint64_t *words = ahead->next;                                                    \
-            int64_t n_words = ahead->end - words, j = 0;                                            \
-                                                                                                    \
+        for (int64_t n_words, n_good; n > 0; out += n_good, n -= n_good) {                          \
+            n_words = ahead->end - ahead->next;                                                     \
             if (n_words == 0) {                                                                     \
-                n_words = n - i < TILE ? n - i : TILE;                                              \
+                n_words = n < TILE ? n : TILE;                                                      \
                 DRAW_AHEAD(ahead->words, n_words);                                                  \
-                words = ahead->words;                                                               \
-                ahead->end = words + n_words;                                                       \
+                ahead->next = ahead->words;                                                         \
+                ahead->end = ahead->words + n_words;                                                \
             }                                                                                       \
-            UNROLLED                                                                                \
-            for (; j < n_words; j++) {                                                              \
-                double x;                                                                           \
-                bool is_good = make_##WORDS(table, words[j], &x);                                   \
-                                                                                                    \
-                out[i + j] = straight_##NAME(x, a, b);                                              \
-                if (UNLIKELY(!is_good)) {                                                           \
-                    break;                                                                          \
-                }                                                                                   \
-            }                                                                                       \
-            i += j;                                                                                 \
-            ahead->next = words + j;                                                                \
-            if (j < n_words) {                                                                      \
-                draw_left(job, &handed, out, i++);                                                  \
+            n_good = layers_##WORDS(job->table, LOW_OF_##form, RANGE_OF_##form, ahead->next, out, n_words); \
+            FINISH_##form(NAME, n_good)                                                             \
+            ahead->next += n_good;                                                                  \
+            if (n_good < n_words) {                                                                 \
+                draw_left(job, &handed, out + n_good++);                                            \
             }                                                                                       \
         }                                                                                           \
     }
@@ -167,7 +177,7 @@ static void draw_left(const Job *job, const Handed *handed, double *out, int64_t
                 handed.ahead.words[0] = word;                                                       \
                 handed.ahead.next = handed.ahead.words;                                             \
                 handed.ahead.end = handed.ahead.words + 1;                                          \
-                draw_left(job, &handed, out, i);                                                    \
+                draw_left(job, &handed, out + i);                                                   \
             } else {                                                                                \
                 out[i] = straight_##NAME(x, a, b);                                                  \
             }                                                                                       \
@@ -196,12 +206,6 @@ static void draw_left(const Job *job, const Handed *handed, double *out, int64_t
         }                                                                                           \
     }
 
-/* What the words become in a row of that form. */
-#define LOW_OF_STRETCHED job->a
-#define RANGE_OF_STRETCHED (job->b - job->a)
-#define LOW_OF_CALLS 0.0
-#define RANGE_OF_CALLS 1.0
-
 /* The same again while they are 0. */
 static int64_t drop_zeros(double *out, int64_t n)
 {
@@ -228,6 +232,8 @@ static int64_t drop_zeros(double *out, int64_t n)
     }
 
 #define PASS_STRAIGHT(NAME) pass(&job, to, n);
+#define PASS_MOVED PASS_STRAIGHT
+#define PASS_SCALED PASS_STRAIGHT
 #define PASS_STRETCHED PASS_STRAIGHT
 #define PASS_WHOLE PASS_CALLS
 
@@ -238,6 +244,7 @@ static int64_t drop_zeros(double *out, int64_t n)
                                                                                                     \
         n_tile = n < TILE ? n : TILE;                                                               \
         left.n = 0;                                                                                 \
+        left.first = to;                                                                            \
         job.left = &left;                                                                           \
         pass(&job, to, n_tile);                                                                     \
         for (int64_t i = 0; i < n_tile; i++) {                                                      \
@@ -264,8 +271,8 @@ static int64_t drop_zeros(double *out, int64_t n)
         return true;                                                                                \
     }
 
-#define FILL_NORMAL(NAME, form) PASS_CALLED_WORDS(NAME, NORMAL) PASS_AHEAD(NAME, NORMAL) FILL_DOUBLES(NAME, NORMAL, form)
-#define FILL_EXPONENTIAL(NAME, form) PASS_CALLED_WORDS(NAME, EXPONENTIAL) PASS_AHEAD(NAME, EXPONENTIAL) FILL_DOUBLES(NAME, EXPONENTIAL, form)
+#define FILL_NORMAL(NAME, form) PASS_CALLED_WORDS(NAME, NORMAL) PASS_AHEAD(NAME, NORMAL, form) FILL_DOUBLES(NAME, NORMAL, form)
+#define FILL_EXPONENTIAL(NAME, form) PASS_CALLED_WORDS(NAME, EXPONENTIAL) PASS_AHEAD(NAME, EXPONENTIAL, form) FILL_DOUBLES(NAME, EXPONENTIAL, form)
 #define FILL_DOUBLE(NAME, form) PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME, form) FILL_DOUBLES(NAME, DOUBLE, form)
 #define FILL_OPEN(NAME, form)                                                                       \
     PASS_CALLED_DOUBLES(NAME) PASS_AHEAD_DOUBLES(NAME, form) PASS_OPEN(NAME, called) PASS_OPEN(NAME, ahead)    \
