@@ -131,12 +131,15 @@ class TensorOperators:
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         """Makes `array + variable` and `np.exp(variable)` graph expressions; `==` stays the identity."""
-        if method != "__call__" or kwargs:
-            return NotImplemented
-        if ufunc is np.equal or ufunc is np.not_equal:
-            return (ufunc is np.equal) == (inputs[0] is inputs[1])
-        function = getattr(at, _UFUNCS.get(ufunc.__name__, ufunc.__name__), None)
-        return NotImplemented if function is None else function(*inputs)
+        from pyscan.tensor.numpy_functions import call_ufunc
+
+        return call_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        """Makes `np.sum(variable)` and its kind graph expressions."""
+        from pyscan.tensor.numpy_functions import call_function
+
+        return call_function(function, args, kwargs)
 
     ndim = property(lambda self: self.type.ndim, doc="The rank, an int.")
     dtype = property(lambda self: self.type.dtype, doc="The name of the dtype.")
@@ -225,31 +228,6 @@ class TensorOperators:
         if not _name.startswith("_") and inspect.isfunction(_value):
             locals()[_name] = telling(_value)
     del _name, _value
-
-
-# NumPy's names that differ from ours.
-_UFUNCS = {
-    "absolute": "abs",
-    "subtract": "sub",
-    "multiply": "mul",
-    "divide": "true_divide",
-    "remainder": "mod",
-    "power": "pow",
-    "float_power": "pow",
-    "negative": "neg",
-    "sign": "sgn",
-    "rint": "round_half_to_even",
-    "less": "lt",
-    "less_equal": "le",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "bitwise_and": "and_",
-    "bitwise_or": "or_",
-    "bitwise_xor": "xor",
-    "conjugate": "conj",
-    "radians": "deg2rad",
-    "degrees": "rad2deg",
-}
 
 
 class TensorVariable(TensorOperators, Variable):

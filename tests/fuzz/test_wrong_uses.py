@@ -106,7 +106,7 @@ WHEN_BUILT = [
     (lambda v: list(v.x), ValueError, "Length of .* cannot be determined", ["{x}", "pyscan.scan"]),
     (lambda v: list(v.m), TypeError, "TensorType does not support iteration", []),
     (lambda v: np.array(v.x), TypeError, ".* is symbolic, so NumPy cannot make an array of it", ["{x}"]),
-    (lambda v: np.linalg.inv(v.m), TypeError, ".* is symbolic, so NumPy cannot make an array of it", ["{m}"]),
+    (lambda v: np.linalg.eigvals(v.m), TypeError, ".* is symbolic, and there is no counterpart for it of NumPy's eigvals", ["{m}"]),
     (lambda v: len(v.x), TypeError, r"object of type 'TensorVariable' has no len\(\)", []),
     (lambda v: v.x + None, TypeError, r"unsupported operand type\(s\) for \+: 'TensorVariable' and 'NoneType'", []),
     (lambda v: v.two + v.three, ValueError, r"Incompatible Elemwise input shapes \[\(2,\), \(3,\)\]", ["{two}", "{three}"]),
