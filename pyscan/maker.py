@@ -380,7 +380,15 @@ def rewrite(fgraph: Any, mode: Any) -> dict[str, int]:
     if any(getattr(node.op, "takes_place", False) for node in fgraph.apply_nodes):
         from pyscan.builders import inline_graphs  # here, since few programs have graphs as operations
         inline_graphs(fgraph)
-    changes = _core.rewrite(fgraph, list(mode.passes), _evaluate)
+    passes = list(mode.passes)
+    if any(getattr(node.op, "has_branches", False) for node in fgraph.apply_nodes):
+        from pyscan.ifelse import delay_branches  # here, since few programs have branches
+        overwriting = {name for name, _, tags, _ in _core.passes() if "inplace" in tags}
+        changes = _core.rewrite(fgraph, [name for name in passes if name not in overwriting], _evaluate)
+        delay_branches(fgraph, mode)
+        changes |= _core.rewrite(fgraph, [name for name in passes if name in overwriting], _evaluate)
+    else:
+        changes = _core.rewrite(fgraph, passes, _evaluate)
     loops = [node for node in fgraph.toposort() if getattr(node.op, "kind", None) == "scan"]
     met: dict = {}
     for node in loops:

@@ -116,7 +116,7 @@ def test_ifelse_takes_one_value_or_list(mode):
     for flag, (one, other) in ((1, (X, -X)), (0, (-X, X))):
         for got, want in zip(f(flag, X, -X), (one, one, other)):
             np.testing.assert_array_equal(got, want)
-    with pytest.raises(TypeError, match="compatible types"):
+    with pytest.raises(TypeError, match="requires compatible ndim"):
         ifelse(c, x, at.dscalar())
-    with pytest.raises(ValueError, match="must equal the number on the `else` branch, got 2 and 1"):
+    with pytest.raises(ValueError, match="must match the `else` branch: got 2 for `then`, and 1 for `else`"):
         ifelse(c, [x, y], [x])
