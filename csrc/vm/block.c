@@ -70,6 +70,7 @@ static int find_factors(Block *block, const Value *values)
 
 /* ---- what the core reads ---- */
 
+/* By the core, or by what ends a step. */
 static void find_core_reads(Block *block, const LoopFrame *loop_frame)
 {
     const Loop *loop = loop_frame->loop;
@@ -89,6 +90,10 @@ static void find_core_reads(Block *block, const LoopFrame *loop_frame)
         if (loop->states[i].n_taps > 0) {
             block->core_reads[loop->states[i].inner_out] = true;
         }
+    }
+    for (int32_t i = 0; i < loop_frame->n_writers; i++) {
+        int32_t value = loop_frame->writers[i].inner_out;
+        block->core_reads[value] |= body->values[value].origin == ORIGIN_ROW; /* a sequence's row that is a result as it is */
     }
 }
 

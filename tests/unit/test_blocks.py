@@ -708,3 +708,19 @@ def test_a_randomstate_draws_categories_by_its_own_uniform_numbers():
         z = int(np.searchsorted(np.cumsum(P[z]), twin.uniform()))
         expected.append(z)
     assert pyscan.function([], out, updates=updates)().tolist() == expected
+
+
+@pytest.mark.parametrize("block_steps", LENGTHS)
+@pytest.mark.parametrize("n_lengths, dtype", [(1, "float64"), (1, "int8"), (2, "float64")])
+def test_a_row_of_a_sequence_that_is_a_result_as_it_is_moves_on_though_no_operation_reads_it(n_lengths, dtype, block_steps):
+    rows = (np.arange(40 * 3 ** (n_lengths - 1)) % 120).astype(dtype).reshape((40, 3)[:n_lengths])
+    sequence, start = at.TensorType(dtype, [False] * n_lengths)("sequence"), at.dvector("start")
+
+    def step(row, values):  # the sort keeps the core from being a tape, the exponential comes after it
+        values = at.sort(values * 0.5) + 1.0
+        return values, row, at.exp(at.tanh(values[0]))
+    (_, copied, _), updates = pyscan.scan(step, sequences=[sequence], outputs_info=[start, None, None])
+    with pyscan.config.change_flags(scan__block_steps=block_steps):
+        fn = pyscan.function([sequence, start], copied, updates=updates)
+    np.testing.assert_array_equal(fn(rows, np.ones(3)), rows)
+    assert (fn.counters["block_steps"] > 0) == (block_steps > 0)
