@@ -156,7 +156,58 @@ static const Instr *find_instr(const Program *program, int32_t node)
     return found;
 }
 
-/* Shapes of the instruction's operands, where the frame still shows them: not inside loops. */
+/* The instruction of the node that computes a value, or NULL. */
+static const Instr *find_maker(const Program *program, int32_t node, int32_t number)
+{
+    for (int32_t i = 0; i < program->n_instrs; i++) {
+        const Instr *instr = &program->instrs[i];
+        for (int32_t k = 0; instr->node == node && k < instr->n_dst; k++)
+            if (instr_dst(program, instr)[k] == number) return instr;
+    }
+    return NULL;
+}
+
+/* Whether an instruction takes what others of its node have computed, and not only cast. */
+static bool is_end_of_chain(const Program *program, const Instr *instr)
+{
+    for (int32_t i = 0; i < instr->n_src; i++) {
+        const Instr *maker = find_maker(program, instr->node, instr_src(program, instr)[i]);
+        if (maker != NULL && maker->opcode != I_CAST) return true;
+    }
+    return false;
+}
+
+static void append_shape(PyObject **text, const Program *program, Call *call, int32_t number, const char **separator)
+{
+    const Array *array = program->values[number].value_class <= VALUE_ARRAY ? frame_array(call->frame, number) : NULL;
+    PyObject *shape = array == NULL ? PyUnicode_FromString("none") : shape_text(array->ndim, array->shape, false);
+
+    append(text, shape == NULL ? NULL : PyUnicode_FromFormat("%s%U", *separator, shape));
+    Py_XDECREF(shape);
+    *separator = ", ";
+}
+
+/* What the chain of a node's instructions takes from elsewhere, each value once, in the order in which they come. */
+static void append_chain_shapes(PyObject **text, const Program *program, Call *call, int32_t node, const char **separator)
+{
+    PyObject *seen = PySet_New(NULL);
+
+    for (int32_t i = 0; seen != NULL && i < program->n_instrs; i++) {
+        const Instr *instr = &program->instrs[i];
+        for (int32_t k = 0; instr->node == node && k < instr->n_src; k++) {
+            int32_t number = instr_src(program, instr)[k];
+            PyObject *key = PyLong_FromLong(number);
+            int is_known = key == NULL ? -1 : PySet_Contains(seen, key);
+            if (is_known == 0 && PySet_Add(seen, key) == 0 && program->values[number].origin != ORIGIN_CONSTANT && find_maker(program, node, number) == NULL)
+                append_shape(text, program, call, number, separator);
+            Py_XDECREF(key);
+        }
+    }
+    Py_XDECREF(seen);
+    PyErr_Clear(); /* a message without them is better than none */
+}
+
+/* Shapes of the node's operands, where the frame still shows them: not inside loops. */
 static void append_shapes(PyObject **text, const Thunk *thunk, Call *call, const Status *status)
 {
     const Program *program = thunk->lowered.program;
@@ -165,14 +216,9 @@ static void append_shapes(PyObject **text, const Thunk *thunk, Call *call, const
 
     if (instr == NULL || instr->opcode == I_LOOP) return;
     append(text, PyUnicode_FromString("\nInputs shapes: ["));
-    for (int32_t i = 0; i < instr->n_src; i++) {
-        int32_t number = instr_src(program, instr)[i];
-        const Array *array = program->values[number].value_class <= VALUE_ARRAY ? frame_array(call->frame, number) : NULL;
-        PyObject *shape = array == NULL ? PyUnicode_FromString("none") : shape_text(array->ndim, array->shape, false);
-        append(text, shape == NULL ? NULL : PyUnicode_FromFormat("%s%U", separator, shape));
-        Py_XDECREF(shape);
-        separator = ", ";
-    }
+    if (is_end_of_chain(program, instr)) append_chain_shapes(text, program, call, status->node, &separator);
+    else
+        for (int32_t i = 0; i < instr->n_src; i++) append_shape(text, program, call, instr_src(program, instr)[i], &separator);
     append(text, PyUnicode_FromString("]"));
 }
 
