@@ -24,8 +24,8 @@ _WIDE, _TALL = {"m": 3, "n": 4}, {"m": 4, "n": 3}
 def _arguments(row, lengths):
     """Arguments to try a row on: a well-behaved matrix and right sides, or numbers in the domain of every function."""
     if row["operands"]:
-        lengths = {**lengths, "p": 3, "r": 2}
-        shapes = [tuple([lengths[axis] for axis in axes]) for axes in row["operands"].split(">")[0].split(",")]
+        lengths = {**lengths, "p": 3, "r": 2, "k": 3}
+        shapes = [tuple([lengths[axis] for axis in axes.lstrip("*")]) for axes in row["operands"].split(">")[0].split(",")]
         return tuple([_MATRIX[: shape[0], : shape[1]] if i == 0 else np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape) for i, shape in enumerate(shapes)])
     return tuple([np.linspace(0.125, 0.875, 5) + k for k in range(row["n_in"])][::-1] if row["n_in"] < 3 else [np.linspace(0.125, 0.875, 5)] * row["n_in"])
 
@@ -34,8 +34,8 @@ def _trials(row):
     """The running library's ufuncs of a row, each with the arguments to try it on."""
     module = importlib.import_module(row["module"])
     alone, *pair = [names.split(" and ") for names in row["ufunc"].split(" or ")]
-    names = pair[0] if pair and not hasattr(module, alone[0]) else alone * 2
-    return [(getattr(module, name), _arguments(row, lengths)) for name, lengths in zip(names, (_WIDE, _TALL))]
+    names = pair[0] if pair and not hasattr(module, alone[0]) else alone
+    return [(getattr(module, name), _arguments(row, lengths)) for name, lengths in zip(names[::-1], (_TALL, _WIDE))]
 
 
 @lru_cache(maxsize=None)

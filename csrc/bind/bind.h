@@ -18,6 +18,8 @@ int library_module_exec(PyObject *module);
 int convert_module_exec(PyObject *module);
 /* The element type of an ndarray, or -1 without an exception when programs do not compute with it. */
 int convert_dtype(PyObject *ndarray);
+/* NumPy's number of the type. */
+int convert_type_number(DType dtype);
 /* Lent: the value itself where it is a native, aligned ndarray of that dtype and rank; NULL, without an exception, else. */
 PyObject *convert_peek(PyObject *value, DType dtype, int ndim);
 /* Owned: the value itself, or a copy that is native and aligned; TypeError unless it is an ndarray of that dtype and rank.

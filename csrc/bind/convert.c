@@ -17,6 +17,8 @@ static const int type_numbers[N_DTYPES] = {
     [DTYPE_FLOAT32] = NPY_FLOAT32, [DTYPE_FLOAT64] = NPY_FLOAT64, [DTYPE_COMPLEX64] = NPY_COMPLEX64, [DTYPE_COMPLEX128] = NPY_COMPLEX128,
 };
 
+int convert_type_number(DType dtype) { return type_numbers[dtype]; }
+
 int convert_module_exec(PyObject *module)
 {
     if (_import_array() < 0) {

@@ -9,17 +9,18 @@
 
 #include "ops/ops.h"
 
-static const int type_numbers[N_LIBRARY_TYPES] = {NPY_FLOAT32, NPY_FLOAT64, NPY_COMPLEX64, NPY_COMPLEX128};
+static const DType dtypes[N_LIBRARY_TYPES] = {DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_COMPLEX64, DTYPE_COMPLEX128};
 
-/* The loop whose inputs are all of that type, and whose outputs are it or its real type. */
-static bool find_loop(const PyUFuncObject *ufunc, int type, NumpyLoop *found)
+/* How many operands the loop has. */
+static int n_loop_operands(int library) { return library_n_in(library) + library_n_out(library) - library_rewrites(library); }
+
+/* The loop whose operands have the types that the row says. */
+static bool find_loop(const PyUFuncObject *ufunc, int library, int type, NumpyLoop *found)
 {
-    int of = type_numbers[type], real = type_numbers[type % 2];
-
     for (int i = 0; i < ufunc->ntypes; i++) {
         const char *types = ufunc->types + i * ufunc->nargs;
         bool fits = ufunc->functions[i] != NULL;
-        for (int k = 0; k < ufunc->nargs; k++) fits = fits && (types[k] == of || (k >= ufunc->nin && types[k] == real));
+        for (int k = 0; k < ufunc->nargs; k++) fits = fits && types[k] == convert_type_number(library_dtype(library, k, dtypes[type]));
         if (!fits) continue;
         found->loop = (void (*)(char **, const intptr_t *, const intptr_t *, void *))ufunc->functions[i];
         found->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
@@ -28,66 +29,72 @@ static bool find_loop(const PyUFuncObject *ufunc, int type, NumpyLoop *found)
     return false;
 }
 
-/* Owned: the arguments as contiguous arrays of a type; NULL with an exception. */
-static PyObject *cast_arguments(PyObject *arguments, int type)
+/* Owned: a copy of an array; NULL with an exception. */
+static PyObject *copy_array(PyObject *array, PyArray_Descr *stolen_descr)
 {
-    PyObject *cast = PyTuple_New(PyTuple_GET_SIZE(arguments));
+    return PyArray_FromAny(array, stolen_descr, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_ENSURECOPY | NPY_ARRAY_FORCECAST, NULL);
+}
 
-    for (Py_ssize_t i = 0; cast != NULL && i < PyTuple_GET_SIZE(arguments); i++) {
-        PyObject *array = PyArray_FromAny(PyTuple_GET_ITEM(arguments, i), PyArray_DescrFromType(type_numbers[type]), 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST, NULL);
-        if (array == NULL) Py_CLEAR(cast);
-        else PyTuple_SET_ITEM(cast, i, array);
+/* Owned: the arguments as contiguous arrays of the types that the row says, and what the ufunc makes of them behind; a list, as that is
+ * what the ufunc leaves in its arguments too. */
+static PyObject *call_ufunc(PyObject *ufunc, int library, int type, PyObject *arguments)
+{
+    PyObject *operands = PyList_New(0), *tuple = NULL, *results = NULL;
+
+    for (int k = 0; operands != NULL && k < (int)PyTuple_GET_SIZE(arguments); k++) {
+        PyObject *array = copy_array(PyTuple_GET_ITEM(arguments, k), PyArray_DescrFromType(convert_type_number(library_dtype(library, k, dtypes[type]))));
+        if (array == NULL || PyList_Append(operands, array) < 0) Py_CLEAR(operands);
+        Py_XDECREF(array);
     }
-    return cast;
-}
-
-/* Owned: the results of the ufunc's call as a tuple. */
-static PyObject *call_ufunc(PyObject *ufunc, PyObject *arguments)
-{
-    PyObject *results = PyObject_CallObject(ufunc, arguments);
-
+    tuple = operands == NULL ? NULL : PyList_AsTuple(operands);
+    results = tuple == NULL ? NULL : PyObject_CallObject(ufunc, tuple);
     if (results != NULL && !PyTuple_Check(results)) Py_SETREF(results, Py_BuildValue("(N)", Py_NewRef(results)));
-    return results;
+    for (Py_ssize_t k = 0; results != NULL && operands != NULL && k < PyTuple_GET_SIZE(results); k++) {
+        PyObject *array = copy_array(PyTuple_GET_ITEM(results, k), NULL); /* a 0-d result is no array */
+        if (array == NULL || PyList_Append(operands, array) < 0) Py_CLEAR(operands);
+        Py_XDECREF(array);
+    }
+    if (results == NULL) Py_CLEAR(operands);
+    Py_XDECREF(tuple);
+    Py_XDECREF(results);
+    return operands;
 }
 
-/* 1 if the loop gives the bits of the ufunc's own call, 0 if not. */
-static int try_loop(const NumpyLoop *loop, int library, PyObject *arguments, PyObject *results)
+/* 1 if the loop makes of the arguments the bits of the ufunc's own call, 0 if not. */
+static int try_loop(const NumpyLoop *loop, int library, int type, PyObject *arguments, PyObject *theirs)
 {
-    Array operands[LIBRARY_MAX_OPERANDS];
-    PyObject *own[LIBRARY_MAX_OPERANDS] = {NULL}, *theirs = NULL;
-    int n_in = (int)PyTuple_GET_SIZE(arguments), n = n_in + (int)PyTuple_GET_SIZE(results), result = -1;
+    Array operands[LIBRARY_MAX_OPERANDS] = {{.ndim = 0}};
+    PyObject *own[LIBRARY_MAX_OPERANDS] = {NULL};
+    int n = (int)PyList_GET_SIZE(theirs), result = -1;
 
-    for (int k = 0; k < n_in; k++) convert_show(PyTuple_GET_ITEM(arguments, k), &operands[k]);
-    for (int k = n_in; k < n; k++) {
-        own[k] = PyArray_FromAny(PyTuple_GET_ITEM(results, k - n_in), NULL, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_ENSURECOPY, NULL);
+    for (int k = 0; k < n; k++) {
+        bool is_input = k < PyTuple_GET_SIZE(arguments);
+        own[k] = copy_array(is_input ? PyTuple_GET_ITEM(arguments, k) : PyList_GET_ITEM(theirs, k),
+                            PyArray_DescrFromType(convert_type_number(library_dtype(library, k, dtypes[type]))));
         if (own[k] == NULL) goto done;
-        memset(PyArray_BYTES((PyArrayObject *)own[k]), 0, (size_t)PyArray_NBYTES((PyArrayObject *)own[k]));
+        if (!is_input) memset(PyArray_BYTES((PyArrayObject *)own[k]), 0, (size_t)PyArray_NBYTES((PyArrayObject *)own[k]));
         convert_show(own[k], &operands[k]);
     }
     library_call(loop, library, operands, n);
     result = 1;
-    for (int k = n_in; result == 1 && k < n; k++) {
-        theirs = PyArray_FromAny(PyTuple_GET_ITEM(results, k - n_in), NULL, 0, 0, NPY_ARRAY_CARRAY, NULL);
-        if (theirs == NULL) result = -1;
-        else if (memcmp(PyArray_BYTES((PyArrayObject *)own[k]), PyArray_BYTES((PyArrayObject *)theirs), (size_t)PyArray_NBYTES((PyArrayObject *)own[k])) != 0) result = 0;
-        Py_CLEAR(theirs);
+    for (int k = 0; k < n; k++) {
+        PyArrayObject *mine = (PyArrayObject *)own[k], *other = (PyArrayObject *)PyList_GET_ITEM(theirs, k);
+        if (PyArray_NBYTES(mine) != PyArray_NBYTES(other) || memcmp(PyArray_BYTES(mine), PyArray_BYTES(other), (size_t)PyArray_NBYTES(mine)) != 0) result = 0;
     }
 done:
-    for (int k = n_in; k < n; k++) Py_XDECREF(own[k]);
+    for (int k = 0; k < n; k++) Py_XDECREF(own[k]);
     return result;
 }
 
 static int try_type(PyObject *ufunc, int library, int type, PyObject *arguments, NumpyLoop *loop)
 {
-    PyObject *cast = NULL, *results = NULL;
+    PyObject *operands;
     int result = -1;
 
-    if (!find_loop((const PyUFuncObject *)ufunc, type, loop)) return 0;
-    cast = cast_arguments(arguments, type);
-    results = cast == NULL ? NULL : call_ufunc(ufunc, cast);
-    if (results != NULL) result = try_loop(loop, library, cast, results);
-    Py_XDECREF(cast);
-    Py_XDECREF(results);
+    if (!find_loop((const PyUFuncObject *)ufunc, library, type, loop)) return 0;
+    operands = call_ufunc(ufunc, library, type, arguments);
+    if (operands != NULL) result = PyList_GET_SIZE(operands) == n_loop_operands(library) ? try_loop(loop, library, type, arguments, operands) : 0;
+    Py_XDECREF(operands);
     return result;
 }
 
@@ -103,13 +110,13 @@ static PyObject *library_load(PyObject *module, PyObject *args)
     library = library_from_name(name);
     if (library < 0) return PyErr_Format(PyExc_ValueError, "there is no library function %s", name);
     if (strcmp(Py_TYPE(ufunc)->tp_name, "numpy.ufunc") != 0 || ((PyUFuncObject *)ufunc)->nin != library_n_in(library)
-        || PyTuple_GET_SIZE(arguments) != library_n_in(library) || ((PyUFuncObject *)ufunc)->nargs > LIBRARY_MAX_OPERANDS)
+        || PyTuple_GET_SIZE(arguments) != library_n_in(library) || ((PyUFuncObject *)ufunc)->nargs != n_loop_operands(library))
         Py_RETURN_FALSE;
     for (int type = 0; is_there == 1 && type < N_LIBRARY_TYPES; type++) {
         int works = try_type(ufunc, library, type, arguments, &loops[type]);
         if (works < 0) return NULL;
         if (works == 0) loops[type].loop = NULL;
-        if (works == 0 && type < 2) is_there = 0; /* the two real types are asked of every row */
+        if (works == 0 && (library_is_elementwise(library) || type % 2 == 1)) is_there = 0; /* matrices are computed in double precision */
         if (type == 1 && library_is_elementwise(library)) break;
     }
     for (int type = 0; is_there == 1 && type < N_LIBRARY_TYPES; type++) { /* another ufunc of the row must have the same ones */

@@ -398,6 +398,15 @@ int32_t build_integer(Builder *builder, int64_t integer)
     return number;
 }
 
+int32_t build_float(Builder *builder, double number)
+{
+    PyObject *key = PyFloat_FromDouble(number);
+    int32_t value = constant_once(builder, builder->casts, key, key, DTYPE_FLOAT64);
+
+    Py_XDECREF(key);
+    return value;
+}
+
 /* ---- conversions ---- */
 
 /* Whether NumPy's cast of a constant and the program's give the same for every value, so that it may be made now. */

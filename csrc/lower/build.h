@@ -23,7 +23,7 @@ typedef struct Builder {
     Lowered *lowered;         /* lent: the lists that all levels share */
     Program *program;         /* owned until it is handed over */
     PyObject *numbers;        /* owned dict: Variable -> value number */
-    PyObject *casts;          /* owned dict: (Constant, dtype) -> value number */
+    PyObject *casts;          /* owned dict: (Constant, dtype), or a float -> value number */
     PyObject *integers;       /* owned dict: int -> value number of the int64 constant */
     PyObject *new_array;      /* owned: numpy.array */
     PyObject *deferred;       /* owned dict: Variable -> (Apply, its index): dimshuffles that only add leading axes, and slices that indexing reads by their parts, made when something needs them */
@@ -69,6 +69,7 @@ int32_t build_cast(Builder *builder, int32_t number, DType dtype);
 /* The value with its rank raised to ndim by new leading axes. */
 int32_t build_pad(Builder *builder, int32_t number, int ndim);
 int32_t build_integer(Builder *builder, int64_t integer);
+int32_t build_float(Builder *builder, double number);
 /* A variable as an int64 scalar (an index, a length). */
 int32_t build_length(Builder *builder, PyObject *variable);
 /* The node's inputs from `first` on as int64 scalars, added to the numbers. */
@@ -138,6 +139,10 @@ int lower_nonzero(Builder *builder, PyObject *node);
 int lower_special(Builder *builder, PyObject *node);
 int lower_matrix(Builder *builder, PyObject *node);
 int lower_solve(Builder *builder, PyObject *node);
+int lower_qr(Builder *builder, PyObject *node);
+int lower_eig(Builder *builder, PyObject *node);
+int lower_pinv(Builder *builder, PyObject *node);
+int lower_lstsq(Builder *builder, PyObject *node);
 int lower_sort(Builder *builder, PyObject *node);
 int lower_searchsorted(Builder *builder, PyObject *node);
 int lower_unique(Builder *builder, PyObject *node);
@@ -145,6 +150,10 @@ int lower_repeat(Builder *builder, PyObject *node);
 int lower_band(Builder *builder, PyObject *node);
 int lower_diagonal(Builder *builder, PyObject *node);
 int lower_matmul(Builder *builder, PyObject *node);
+/* What a row of library.def computes of the sources, in that type. */
+int lower_apply(Builder *builder, int library, DType dtype, int64_t allows_failure, int32_t n_dst, const int32_t *dst, int32_t n_src, const int32_t *src);
+/* The same in double precision, whatever the types, and cast to those of the destinations, as NumPy does. */
+int lower_apply_double(Builder *builder, int library, int64_t allows_failure, int32_t n_dst, const int32_t *dst, int32_t n_src, const int32_t *src);
 /* Write mode and in-place flag of the ops that write. */
 int lower_read_write(PyObject *op, int *fn, uint8_t *flags);
 int lower_random(Builder *builder, PyObject *node);

@@ -20,7 +20,7 @@ static int read_library(Builder *builder, PyObject *object, const char *name, in
 
 enum { MAX_OUTPUTS = 4 };
 
-static int emit_apply(Builder *builder, int library, DType dtype, int64_t allows_failure, int32_t n_dst, const int32_t *dst, int32_t n_src, const int32_t *src)
+int lower_apply(Builder *builder, int library, DType dtype, int64_t allows_failure, int32_t n_dst, const int32_t *dst, int32_t n_src, const int32_t *src)
 {
     return build_emit(builder, (Emit){.opcode = I_APPLY, .fn = library, .dtype = dtype, .n_dst = n_dst, .dst = dst, .n_src = n_src, .src = src, .n_aux = 1,
                                       .aux = &allows_failure});
@@ -49,7 +49,7 @@ static int emit_product(Builder *builder, PyObject *node, DType dtype, int32_t d
     int32_t first = build_value_as(builder, node_input(node, 0), dtype), src[2] = {value, -1};
 
     if (first < 0 || (src[1] = build_temporary(builder, dtype, build_peek(builder, first)->ndim)) < 0) return -1;
-    if (emit_apply(builder, LIBRARY_GAMMA, dtype, 0, 1, &src[1], 1, &first) < 0) return -1;
+    if (lower_apply(builder, LIBRARY_GAMMA, dtype, 0, 1, &src[1], 1, &first) < 0) return -1;
     return build_emit(builder, (Emit){.opcode = I_MAP, .fn = SCALAR_MUL, .dtype = dtype, .n_dst = 1, .dst = &dst, .n_src = 2, .src = src});
 }
 
@@ -66,7 +66,7 @@ int lower_special(Builder *builder, PyObject *node)
     if (dst < 0 || read_order(builder, node, order, (DType)build_peek(builder, dst)->dtype, &src) < 0) goto done;
     made = times_gamma ? build_temporary(builder, (DType)build_peek(builder, dst)->dtype, build_peek(builder, dst)->ndim) : dst;
     if (made < 0) goto done;
-    result = emit_apply(builder, library, (DType)build_peek(builder, dst)->dtype, 0, 1, &made, src.n, src.items);
+    result = lower_apply(builder, library, (DType)build_peek(builder, dst)->dtype, 0, 1, &made, src.n, src.items);
     if (result == 0 && times_gamma) result = emit_product(builder, node, (DType)build_peek(builder, dst)->dtype, dst, made);
 done:
     Py_XDECREF(order);
@@ -77,22 +77,21 @@ done:
 
 /* ---- matrices ---- */
 
-/* In double precision, whatever the type, and cast back, as NumPy does. */
-static int emit_double(Builder *builder, int library, int64_t allows_failure, int32_t n_dst, const int32_t *dst, int32_t n_src, const int32_t *src)
+int lower_apply_double(Builder *builder, int library, int64_t allows_failure, int32_t n_dst, const int32_t *dst, int32_t n_src, const int32_t *src)
 {
     DType dtype = dtype_promote((DType)build_peek(builder, src[0])->dtype, DTYPE_FLOAT64);
-    int32_t wide_src[2], wide_dst[MAX_OUTPUTS];
+    int32_t wide_src[LIBRARY_MAX_OPERANDS], wide_dst[LIBRARY_MAX_OPERANDS];
 
     for (int32_t i = 0; i < n_src; i++) {
-        wide_src[i] = build_cast(builder, src[i], dtype);
+        wide_src[i] = build_cast(builder, src[i], library_dtype(library, i, dtype));
         if (wide_src[i] < 0) return -1;
     }
     for (int32_t i = 0; i < n_dst; i++) {
-        DType declared = (DType)build_peek(builder, dst[i])->dtype, wide = dtype_kind(declared) == 'c' ? dtype : dtype_real(dtype);
+        DType declared = (DType)build_peek(builder, dst[i])->dtype, wide = library_dtype(library, n_src + i, dtype);
         wide_dst[i] = declared == wide ? dst[i] : build_temporary(builder, wide, build_peek(builder, dst[i])->ndim);
         if (wide_dst[i] < 0) return -1;
     }
-    if (emit_apply(builder, library, dtype, allows_failure, n_dst, wide_dst, n_src, wide_src) < 0) return -1;
+    if (lower_apply(builder, library, dtype, allows_failure, n_dst, wide_dst, n_src, wide_src) < 0) return -1;
     for (int32_t i = 0; i < n_dst; i++) {
         if (wide_dst[i] != dst[i] && build_emit1(builder, I_CAST, dst[i], 1, &wide_dst[i], 0, NULL) < 0) return -1;
     }
@@ -124,9 +123,9 @@ int lower_matrix(Builder *builder, PyObject *node)
         dst[i] = build_result(builder, node_output(node, i));
         if (dst[i] < 0) return -1;
     }
-    if (!is_adjoint) return emit_double(builder, library, allows_failure, n, dst, 1, &src);
+    if (!is_adjoint) return lower_apply_double(builder, library, allows_failure, n, dst, 1, &src);
     made = build_temporary(builder, (DType)build_peek(builder, src)->dtype, 2);
-    if (made < 0 || emit_double(builder, library, allows_failure, 1, &made, 1, &src) < 0) return -1;
+    if (made < 0 || lower_apply_double(builder, library, allows_failure, 1, &made, 1, &src) < 0) return -1;
     return emit_transpose(builder, dst[0], made, true);
 }
 
@@ -158,5 +157,5 @@ int lower_solve(Builder *builder, PyObject *node)
     src[0] = build_value_as(builder, node_input(node, 0), dtype);
     src[1] = build_value_as(builder, node_input(node, 1), dtype);
     if (src[0] < 0 || src[1] < 0 || (src[0] = prepare_matrix(builder, node_op(node), src[0])) < 0) return -1;
-    return emit_double(builder, build_peek(builder, src[1])->ndim == 1 ? LIBRARY_SOLVE1 : LIBRARY_SOLVE, 0, 1, &dst, 2, src);
+    return lower_apply_double(builder, build_peek(builder, src[1])->ndim == 1 ? LIBRARY_SOLVE1 : LIBRARY_SOLVE, 0, 1, &dst, 2, src);
 }

@@ -242,7 +242,7 @@ bool library_is_elementwise(int library) { return libraries[library].operands[0]
 
 static bool is_end(char letter) { return letter == '\0' || letter == ',' || letter == '>'; }
 
-/* The text of operand k, its '*' too. */
+/* The text of operand k, its mark too. */
 static const char *find_operand(int library, int k)
 {
     const char *text = libraries[library].operands;
@@ -253,9 +253,28 @@ static const char *find_operand(int library, int k)
     return text;
 }
 
-bool library_is_real(int library, int k) { return find_operand(library, k)[0] == '*'; }
+const char *library_axes(int library, int k)
+{
+    const char *text = find_operand(library, k);
 
-const char *library_axes(int library, int k) { return find_operand(library, k) + library_is_real(library, k); }
+    return text + (*text != '\0' && strchr("*+#=", *text) != NULL);
+}
+
+DType library_dtype(int library, int k, DType dtype)
+{
+    switch (find_operand(library, k)[0]) {
+    case '*':
+        return dtype_real(dtype);
+    case '+':
+        return dtype_promote(dtype, DTYPE_COMPLEX64);
+    case '#':
+        return DTYPE_INT32;
+    default:
+        return dtype;
+    }
+}
+
+bool library_rewrites(int library) { return strchr(libraries[library].operands, '=') != NULL; }
 
 int library_ndim(int library, int k)
 {

@@ -53,7 +53,7 @@ typedef enum Library {
 #undef LIBRARY
     N_LIBRARY
 } Library;
-enum { N_LIBRARY_TYPES = 4, LIBRARY_MAX_OPERANDS = 5 };
+enum { N_LIBRARY_TYPES = 4, LIBRARY_MAX_OPERANDS = 7 };
 int library_type(DType dtype); /* 0 to 3: float32, float64, complex64, complex128; else -1 */
 const char *library_name(int library);
 int library_from_name(const char *name); /* -1 when there is none */
@@ -64,10 +64,12 @@ int library_n_out(int library);
 const char *library_operands(int library);
 bool library_is_elementwise(int library);
 /* Of operand k, inputs before outputs: its axes, a letter for each, which end before a ',', a '>' or the text's end; their number;
- * and whether it has the real type. */
+ * and its type, where the function computes in `dtype`. */
 const char *library_axes(int library, int k);
 int library_ndim(int library, int k);
-bool library_is_real(int library, int k);
+DType library_dtype(int library, int k, DType dtype);
+/* Whether the loop writes its first input: the last output, which is no operand of the loop, is what it leaves there. */
+bool library_rewrites(int library);
 const char *library_failure(int library);
 const char *library_doc(int library);
 

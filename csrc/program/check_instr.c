@@ -409,14 +409,13 @@ static int check_APPLY(const Check *check)
     for (int32_t k = 0; k < instr->n_src; k++) {
         const Value *source = src_value(check, k);
         ndim = source->ndim > ndim ? source->ndim : ndim;
-        if (!is_of(source, (DType)instr->dtype, library_is_elementwise(fn) ? source->ndim : library_ndim(fn, k))) {
+        if (!is_of(source, library_dtype(fn, k, (DType)instr->dtype), library_is_elementwise(fn) ? source->ndim : library_ndim(fn, k))) {
             return check_refuse(check, "a source has the wrong type");
         }
     }
     for (int32_t k = 0; k < instr->n_dst; k++) {
         int operand = instr->n_src + k;
-        DType dtype = library_is_real(fn, operand) ? dtype_real((DType)instr->dtype) : (DType)instr->dtype;
-        if (!is_of(dst_value(check, k), dtype, library_is_elementwise(fn) ? ndim : library_ndim(fn, operand))) {
+        if (!is_of(dst_value(check, k), library_dtype(fn, operand, (DType)instr->dtype), library_is_elementwise(fn) ? ndim : library_ndim(fn, operand))) {
             return check_refuse(check, "a destination has the wrong type");
         }
     }
@@ -644,7 +643,7 @@ static int check_CHECK_ROWS(const Check *check)
 
 static int check_ASSERT(const Check *check)
 {
-    if (expect_n_src(check, 1) < 0 || expect_n_aux(check, 1) < 0) {
+    if (expect_n_src(check, 1) < 0 || expect_n_aux(check, 1) < 0 || expect_way(check) < 0) {
         return -1;
     }
     if (aux_entry(check, 0) < 0 || aux_entry(check, 0) >= check->program->n_texts) {

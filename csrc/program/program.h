@@ -61,6 +61,8 @@ enum { BAND_DIAGONAL, BAND_TRIANGLE };
 enum { UNIQUE_FIRST = 1, UNIQUE_PLACES = 2, UNIQUE_COUNTS = 4, UNIQUE_ALL = 7 };
 /* `fn` of I_CHOOSE. */
 enum { CHOOSE_RAISE, CHOOSE_WRAP, CHOOSE_CLIP, N_CHOOSE };
+/* `fn` of I_ASSERT: what it raises. */
+enum { ASSERT_ASSERTION, ASSERT_LINALG };
 /* `fn` of I_TRIANGLE: bits. The lower triangle is kept, else the upper; ones on the diagonal; the other triangle is the mirror, conjugated. */
 enum { TRIANGLE_LOWER = 1, TRIANGLE_UNIT = 2, TRIANGLE_MIRRORED = 4, TRIANGLE_CONJUGATED = 8 };
 

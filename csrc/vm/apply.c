@@ -127,6 +127,12 @@ static int apply_to_matrices(Frame *frame, const Step *step, const NumpyLoop *lo
     if (run_spend(run, cost * (1 + operands[0].shape[0] / 4)) < 0) {
         return -1;
     }
+    if (library_rewrites(instr->fn)) { /* the loop works on the copy that is the last result */
+        if (sweep_copy(&operands[n - 1], &operands[0], run) < 0) {
+            return -1;
+        }
+        operands[0] = operands[--n];
+    }
     (void)feclearexcept(FE_INVALID); /* it can't fail for a flag that there is */
     library_call(loop, instr->fn, operands, n);
     if (!allows_failure && library_failure(instr->fn)[0] != '\0' && fetestexcept(FE_INVALID) != 0) {
@@ -207,7 +213,7 @@ int run_triangle(Frame *frame, const Step *step, Run *run)
     const bool is_true = true;
     Array *dst = frame->arrays[step->dst[0]];
 
-    if (source->shape[0] != source->shape[1]) {
+    if (source->shape[0] != source->shape[1] && (how & TRIANGLE_MIRRORED) != 0) {
         return status_fail_shapes(run->status, STATUS_NOT_SQUARE, 2, source->shape, 0, NULL);
     }
     if (frame_shape_array(frame, step->dst[0], source->shape, run->status) < 0) {

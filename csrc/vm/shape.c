@@ -307,7 +307,7 @@ int run_assert(Frame *frame, const Step *step, Run *run)
             return -1;
         }
         if (has_zero) {
-            return status_fail_text(run->status, STATUS_ASSERTION, program->texts[instr_aux(program, step->instr)[0]]);
+            return status_fail_text(run->status, step->instr->fn == ASSERT_LINALG ? STATUS_LINALG : STATUS_ASSERTION, program->texts[instr_aux(program, step->instr)[0]]);
         }
     }
     frame_show(frame, step->dst[0], frame_operand(frame, step->src[0], &view));

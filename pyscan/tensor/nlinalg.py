@@ -1,5 +1,5 @@
 """Linear algebra of matrices: inverse, determinant, decompositions, norms. NumPy's
-LAPACK computes them, by its C loops (`pyscan.library`) or, where there is none, by a call-back: qr, eig, pinv and lstsq.
+LAPACK computes them, by its C loops (`pyscan.library`) or, where there is none, by a call-back.
 
 Relies on `math`, `extra_ops`, `shape`; `tensorsolve` on `slinalg`, imported late.
 """
@@ -34,19 +34,24 @@ def real_dtype(dtype):
     return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
+def kind_by(kind, *rows):
+    """The core's kind of an Op, if the running NumPy has these rows' functions; else None, and the Op calls back."""
+    return kind if all(is_native(row) for row in rows) else None
+
+
 class _MatrixOp(Op):
-    """An Op of one matrix. `library` is the core's row of the function, or None; of its result the adjoint is taken (`is_adjoint`), and what
+    """An Op of one matrix. `library` is the core's row of the function; of its result the adjoint is taken (`is_adjoint`), and what
     can't be computed is NaN (`allows_failure`). `compute` is the same by NumPy's function.
     """
 
     __props__: tuple = ()
-    library: str | None = None
+    library: str
     is_adjoint = False
     allows_failure = False
 
     @property
     def kind(self):
-        return "matrix" if self.library is not None and is_native(self.library) else None
+        return kind_by("matrix", self.library)
 
     def compute(self, x):
         raise NotImplementedError
@@ -74,10 +79,14 @@ class MatrixPinv(MatrixInverse):
     """Matrix -> its Moore-Penrose pseudo-inverse."""
 
     __props__ = ("hermitian",)
-    library = None
 
     def __init__(self, hermitian=False):
         self.hermitian = hermitian
+        self.library = "eigh_lower" if hermitian else "svd_thin"
+
+    @property
+    def kind(self):
+        return kind_by("pinv", self.library, "matmul")
 
     def compute(self, x):
         return np.linalg.pinv(x, hermitian=self.hermitian)
@@ -119,6 +128,12 @@ class Eigh(_MatrixOp):
 class Eig(_MatrixOp):
     """Matrix -> its eigenvalues and eigenvectors, which must be real for a real matrix."""
 
+    library = "eig"
+
+    @property
+    def kind(self):
+        return kind_by("eig", self.library)
+
     def make_node(self, x):
         x = float_matrix(self, x)
         return Apply(self, [x], [tensor_type(x.type.dtype, (None,))(), tensor_type(x.type.dtype, (None, None))()])
@@ -126,7 +141,7 @@ class Eig(_MatrixOp):
     def compute(self, x):
         values, vectors = np.linalg.eig(x)
         if np.iscomplexobj(values) and not np.iscomplexobj(x):
-            raise ValueError("Eig: the matrix has complex eigenvalues; cast it to complex first")
+            raise np.linalg.LinAlgError("Eig: the matrix has complex eigenvalues; cast it to complex first")
         return values, vectors
 
 
@@ -153,19 +168,26 @@ class SVD(_MatrixOp):
 
 
 class QRFull(_MatrixOp):
-    """Matrix -> Q and R, or R alone (mode "r")."""
+    """Matrix -> Q and R, R alone (mode "r"), or the reflections that LAPACK makes them of (mode "raw")."""
 
     __props__ = ("mode",)
+    library = "qr_raw"
 
     def __init__(self, mode):
-        if mode not in ("reduced", "complete", "r"):
-            raise ValueError(f"mode must be 'reduced', 'complete' or 'r', not {mode!r}")
+        if mode not in ("reduced", "complete", "r", "raw"):
+            raise ValueError(f"mode must be 'reduced', 'complete', 'r' or 'raw', not {mode!r}")
         self.mode = mode
+        self.is_complete, self.is_raw = mode == "complete", mode == "raw"
+
+    @property
+    def kind(self):
+        return kind_by("qr", self.library, "qr_complete" if self.is_complete else "qr_reduced")
 
     def make_node(self, x):
         x = float_matrix(self, x)
         matrix = tensor_type(x.type.dtype, (None, None))
-        return Apply(self, [x], [matrix()] if self.mode == "r" else [matrix(), matrix()])
+        last = tensor_type(x.type.dtype, (None,)) if self.is_raw else matrix
+        return Apply(self, [x], [last()] if self.mode == "r" else [matrix(), last()])
 
     def compute(self, x):
         result = np.linalg.qr(x, self.mode)
@@ -176,12 +198,17 @@ class Lstsq(Op):
     """(A, b, rcond) -> the x with the smallest |b - A @ x|, the squares of these distances, the rank of A, its singular values."""
 
     __props__ = ()
+    library = "lstsq"
+
+    @property
+    def kind(self):
+        return kind_by("lstsq", self.library)
 
     def make_node(self, x, y, rcond=None):
         x, y = float_matrix(self, x), float_matrix(self, y, ndim=1)
         dtype = upcast(x.type.dtype, y.type.dtype)
         if rcond is None:
-            rcond = np.finfo(dtype).eps * math.max(x.shape)
+            rcond = np.finfo("float64").eps * math.maximum(x.shape[0], x.shape[1])  # the precision in which NumPy computes it, whatever the dtype
         real = tensor_type(real_dtype(dtype), (None,))
         outputs = [tensor_type(dtype, (x.type.shape[1], *y.type.shape[1:]))(), real(), tensor_type("int64", ())(), real()]
         return Apply(self, [x, y, as_tensor_variable(rcond, ndim=0)], outputs)
@@ -214,7 +241,8 @@ def svd(a, full_matrices=1, compute_uv=1):
 
 
 def qr(a, mode="reduced"):
-    """[Q, R] with Q @ R equal to the matrix, Q orthogonal and R upper triangular; in mode "r" R alone."""
+    """[Q, R] with Q @ R equal to the matrix, Q orthogonal and R upper triangular; in mode "r" R alone, in mode "raw" LAPACK's reflections:
+    a matrix, transposed, and their factors."""
     return QRFull(mode)(a)
 
 
