@@ -73,7 +73,7 @@ class BuildChanged(build_ext):
 
     def build_extension(self, ext):
         compiler, stamp = self.compiler, os.path.join(self.build_temp, "command.txt")
-        command = repr((compile_args, macros, sys.version_info[:2]))
+        command = repr((compile_args, macros, sys.version_info[:2], [os.environ.get(name) for name in ("CC", "CPPFLAGS", "CFLAGS", "LDSHARED", "LDFLAGS")]))
         os.makedirs(self.build_temp, exist_ok=True)
         old = open(stamp).read() if os.path.exists(stamp) else ""
         fresh = self.force or old != command

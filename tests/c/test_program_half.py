@@ -10,8 +10,10 @@ import pytest
 from tests.compiler import COMPILER
 
 here = os.path.dirname(os.path.abspath(__file__))
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32" or not COMPILER, reason="needs a C compiler and a POSIX shell")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32" or not COMPILER, reason="needs a C compiler and a POSIX shell"),
+    pytest.mark.skipif("PYSCAN_SANITIZED" in os.environ, reason="the program has sanitizers of its own, whatever runs the tests"),
+]
 
 
 def run(args, **environment):

@@ -159,7 +159,7 @@ def test(python: Python, wheel: pathlib.Path, numpy: str, tree: pathlib.Path) ->
     ways, results = check_environment(environment, numpy, tree), ROOM / python.name / f"numpy-{numpy}.xml"
     results.unlink(missing_ok=True)
     done = run(environment, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}", f"--basetemp={results.with_suffix('.tmp')}",
-               *TESTS, *(f"--ignore={path}" for path in LEFT_OUT), cwd=tree)
+               *TESTS, *(f"--ignore={path}" for path in LEFT_OUT), cwd=tree, env={"PYSCAN_DRAWS": "2000", **os.environ})
     if not results.exists():
         raise SystemExit(f"the tests under Python {python.name} and NumPy {numpy} did not end:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
     (suite,) = xml.etree.ElementTree.parse(results).iter("testsuite")

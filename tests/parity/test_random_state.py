@@ -46,8 +46,11 @@ def is_taken(name, params):
 
 
 def make_pool(random, name):
-    """The parameters of the regimes and as many random ones, but for those that a RandomState refuses."""
+    """The parameters of the regimes and as many random ones, but for those that a RandomState refuses. Populations are of thousands
+    at most: a RandomState shuffles all of one to choose a single element without replacement."""
     regimes = selfcheck.read_regimes(ROWS[name])
+    if name == "choice":
+        regimes = [(np.minimum(population, 3000), *others) for population, *others in regimes]
     return [params for params in regimes + [jitter(random, name, params) for params in regimes] if is_taken(name, params)]
 
 

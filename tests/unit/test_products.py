@@ -235,7 +235,7 @@ def large(kind):
         rng = np.random.default_rng(7)
         n = 40
         L, A, X = at.dmatrix(), at.dmatrix(), at.dtensor3()
-        d = 200
+        d = 200 if kind == "drawn" else 80
         if kind == "drawn":
             outputs, updates = scanned(lambda x, L: 0.5 * x + at.dot(L, srng.normal(size=(d,))), n, outputs_info=[np.zeros(d)], non_sequences=[L])
         else:

@@ -70,13 +70,14 @@ def test_a_loop_asks_once_for_the_factor_of_a_matrix_that_stays(n, way):
     def step(cov):
         node = MULTIVARIATE(mean, cov, rng=rng).owner
         return node.outputs[1], {rng: node.outputs[0]}
-    draws, updates = pyscan.scan(step, non_sequences=[symbol], n_steps=100)
+    n_steps = 100 if n < 60 else 20  # the twin factors in each
+    draws, updates = pyscan.scan(step, non_sequences=[symbol], n_steps=n_steps)
     function = pyscan.function([symbol], draws, updates=updates)
     for factor in (1.0, 2.0, 2.0):
-        expected = [twin.multivariate_normal(mean, cov * factor) for _ in range(100)]
+        expected = [twin.multivariate_normal(mean, cov * factor) for _ in range(n_steps)]
         np.testing.assert_array_equal(function(cov * factor), expected)
     assert same_state(rng.get_value(), twin)
-    assert function.counters["python_calls"] == (0 if way == "native" else 100)
+    assert function.counters["python_calls"] == (0 if way == "native" else n_steps)
 
 
 def test_matrices_that_change_from_step_to_step_have_factors_of_their_own():
