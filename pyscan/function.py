@@ -18,6 +18,7 @@ import pickle
 import sys
 import threading
 import weakref
+from time import perf_counter
 from typing import Any, Sequence
 
 import numpy as np
@@ -56,6 +57,8 @@ def function(inputs: Sequence[Any], outputs: Any = None, mode: Any = None, updat
         Allow the graph given to hold operations that overwrite their inputs.
     name
         Shown in errors; default `file:line` of the call.
+    profile
+        True, a message or a `ProfileStats`: count and time the calls in the function's `profile`.
     rebuild_strict, allow_input_downcast, on_unused_input
         Whether givens must have the variable's type; whether values may lose precision to fit an input's type; "raise", "warn"
         or "ignore" inputs that no output needs.
@@ -112,7 +115,8 @@ def pfunc(params: Sequence[Any], outputs: Any = None, mode: Any = None, updates:
     outs = [maker.as_output(out) for out in output_list]
     if fgraph is None or updates or givens:
         specs, outs = maker.collect(specs, outs, updates, givens, no_default_updates, rebuild_strict)
-    return FunctionMaker(specs, outs, mode, accept_inplace, on_unused_input=on_unused_input, name=name, form=form, fgraph=fgraph).create()
+    return FunctionMaker(specs, outs, mode, accept_inplace, profile=profile, on_unused_input=on_unused_input, name=name, form=form,
+                         fgraph=fgraph).create()
 
 
 def _output_form(outputs: Any) -> tuple[list[Any], tuple[str, Any]]:
@@ -144,12 +148,20 @@ class FunctionMaker:
         self.outputs = [maker.as_output(out) for out in outputs]
         self.expanded_inputs = self.inputs
         self.mode, self.name, self.form = get_mode(mode), name, form
-        self.accept_inplace, self.on_unused_input, self.profile = accept_inplace, on_unused_input, profile
-        self.function_builder = function_builder or Function
+        self.accept_inplace, self.on_unused_input = accept_inplace, on_unused_input
+        self.profile = _profile_of(profile, name)
+        self.function_builder = function_builder or (Function if self.profile is None else ProfiledFunction)
+        start = perf_counter()
         with config.change_flags(compute_test_value="off"):  # passes write expressions too
             self.fgraph, self.update_pairs = maker.checked_graph(self.inputs, self.outputs, accept_inplace, on_unused_input, fgraph)
+            rewriting = perf_counter()
             self.changes = maker.rewrite(self.fgraph, self.mode)
+            rewritten = perf_counter()
             maker.copy_aliased_outputs(self.fgraph, self.inputs, self.outputs)
+        if self.profile is not None:
+            self.profile.nb_nodes += len(self.fgraph.apply_nodes)
+            self.profile.rewriting_time += rewritten - rewriting
+            self.profile.compile_time += perf_counter() - start
 
     @property
     def unpack_single(self) -> bool:
@@ -172,6 +184,18 @@ class FunctionMaker:
 
     def __reduce__(self) -> Any:
         return _made_again, (self.create(),)
+
+
+def _profile_of(profile: Any, name: str | None) -> Any:
+    """The ProfileStats that `profile` asks for: None, a truth value, a message, or one of them."""
+    if profile is None or profile is False:
+        return None
+    from pyscan.profiling import ProfileStats  # here, since few programs profile
+    if isinstance(profile, ProfileStats):
+        return profile
+    if profile is not True and not isinstance(profile, str):
+        raise TypeError(f"`profile` must be a truth value, a message or a ProfileStats; {profile!r} came")
+    return ProfileStats(message=name if profile is True else profile)
 
 
 def _made_again(fn: Function) -> FunctionMaker:
@@ -231,7 +255,7 @@ class Function(_core.Caller):
     """A compiled function. Call it with values by position or by the names of its inputs.
 
     `f(*args, output_subset=[0], **kwargs)` gives only some outputs; `f[x]` or `f["x"]` reads what an input with a default or a
-    shared variable holds, and `f["x"] = v` writes it; `f.maker.fgraph` is the graph that runs; `f.counters` says what the last
+    shared variable holds, and `f["x"] = v` writes it, a default for the next call alone; `f.maker.fgraph` is the graph that runs; `f.counters` says what the last
     call did (generator copies, steps, Python calls); `f.trust_input = True` skips the conversion of arguments.
 
     `f(*args, out=array)` writes the result into an array of the caller, a memory map for one, and gives that array back. For
@@ -261,6 +285,9 @@ class Function(_core.Caller):
         self._containers = containers
         self._thunk = thunk
         self._form, self._keys = maker_.form
+        # Defaults that come back after a call, when `f["x"] = v` has changed them for it; a container that was given is its owner's.
+        self._refed = [(container, container.storage[0]) for i, (spec, container) in enumerate(zip(maker_.inputs, containers))
+                       if _is_per_call(spec) and not self._is_required(i) and not isinstance(getattr(spec, "value", None), Container)]
         self._names: dict[Any, int] = {}
         self._ambiguous: set = set()
         for i, spec in enumerate(maker_.inputs):
@@ -353,7 +380,11 @@ class Function(_core.Caller):
             if given[i] is not _MISSING:
                 raise TypeError(f"Multiple values for input: {_shown(inputs[i])}")
             given[i] = self._take_explicit(i, arg)
-        return self._run_with(given, outs)
+        try:
+            return self._run_with(given, outs)
+        finally:
+            for container, default in self._refed:
+                container.storage[0] = default
 
     def _take_explicit(self, i: int, value: Any) -> Any:
         spec = self.maker.inputs[i]
@@ -520,7 +551,7 @@ class Function(_core.Caller):
 
     def copy(self, share_memory: bool = False, swap: dict[Any, Any] | None = None, delete_updates: bool = False,
              name: str | None = None, profile: Any = None) -> Function:
-        """A function of the same expressions, with its own defaults and the same shared variables.
+        """A function of the same expressions, with its own defaults and the same shared variables; `profile` as for `function`.
 
         `swap` maps shared variables to others that take their place (same type, else TypeError); `delete_updates` leaves the
         updates out. `share_memory` is accepted for programs that give it: functions keep no memory that could be shared.
@@ -540,14 +571,15 @@ class Function(_core.Caller):
                 from copy import copy
                 new_container = _new_container(spec, copy(container.value) if spec.mutable else container.value)
             mutable = spec.mutable and (update is not None or not spec.shared)
-            value = None if self._is_required(i) else new_container
+            value = None if self._is_required(i) else new_container if spec.shared else new_container.storage[0]
             specs.append(In(variable, spec.name, value, update, mutable, spec.strict, spec.allow_downcast, False, spec.implicit,
                             spec.borrow, spec.shared))
             containers.append(new_container)
         if replaced:
             raise ValueError(f"swap names shared variables that the function does not use: {[old for old, _ in replaced.values()]}")
         label = name if name is not None else (f"{self.name} copy" if self.name else None)
-        made = FunctionMaker(specs, self.maker.outputs, self.maker.mode, True, on_unused_input="ignore", name=label, form=self.maker.form)
+        made = FunctionMaker(specs, self.maker.outputs, self.maker.mode, True, on_unused_input="ignore", name=label, form=self.maker.form,
+                             profile=profile)
         by_container = {new.container: new for new in swap.values()}
         for spec in made.inputs:
             if spec.shared and spec.value in by_container:
@@ -573,6 +605,16 @@ class Function(_core.Caller):
             "accept_inplace": self.maker.accept_inplace,
         }
         return rebuild_function, (state,)
+
+
+class ProfiledFunction(Function):
+    """A function that counts and times its calls in `profile`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        start = perf_counter()
+        result = super().__call__(*args, **kwargs)
+        self.profile.add_call(start)
+        return result
 
 
 class _Machine:
@@ -622,7 +664,8 @@ def rebuild_function(state: dict[str, Any]) -> Function:
     updates = {i: source.outputs[n_outputs + k] for k, i in enumerate(updated)}
     specs = []
     for i, (name, mutable, strict, allow_downcast, implicit, borrow, shared, container) in enumerate(state["inputs"]):
-        spec = In(source.inputs[i], name, container, updates.get(i), mutable, strict, allow_downcast, False, implicit, borrow, shared)
+        value = container if shared else container.storage[0]
+        spec = In(source.inputs[i], name, value, updates.get(i), mutable, strict, allow_downcast, False, implicit, borrow, shared)
         specs.append(spec)
     outs = [SymbolicOutput(variable, borrow) for variable, borrow in zip(source.outputs, state["outputs"])]
     made = FunctionMaker(specs, outs, state["mode"], state["accept_inplace"], on_unused_input="ignore", name=state["name"], form=state["form"])

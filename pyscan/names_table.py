@@ -11,11 +11,12 @@ from __future__ import annotations
 AESARA_VERSION = "2.9.4"
 
 MODULES: dict[str, str] = {
-    "": "pyscan pyscan.function:function_dump pyscan.graph:Variable,clone_replace pyscan.tensor.basic:as_tensor_variable=as_symbolic",
+    "": "pyscan pyscan.profiling pyscan.function:function_dump pyscan.graph:Variable,clone_replace pyscan.tensor.basic:as_tensor_variable=as_symbolic",
     "_version": "",
     "assert_op": "pyscan.raise_op",
     "compile": "pyscan.function pyscan.maker:rebuild_collect_shared pyscan.io pyscan.mode pyscan.ops pyscan.sharedvalue pyscan.errors:UnusedInputError "
-               "pyscan.features:Supervisor",
+               "pyscan.features:Supervisor pyscan.profiling",
+    "compile.profiling": "pyscan.profiling",
     "compile.function": "pyscan.function",
     "compile.function.pfunc": "pyscan.function pyscan.io pyscan.maker:rebuild_collect_shared",
     "compile.function.types": "pyscan.function pyscan.ops:update_placeholder pyscan.features pyscan.io pyscan.errors:UnusedInputError pyscan.graph:FunctionGraph",
@@ -265,9 +266,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "compile.nanguardmode": "NanGuardMode config contains_inf contains_nan flatten",
     }),
     ('profiles of functions', 'f.counters tells what the last call did.', {
-        "": "ProfileStats",
-        "compile": "ProfileStats",
-        "compile.profiling": "ProfileStats config extended_open print_global_stats register_profiler_printer",
+        "compile.profiling": "config extended_open print_global_stats register_profiler_printer",
         "d3viz.formatting": "apply_profile",
         "scan.op": "profile_printer",
         "scan.utils": "ScanProfileStats",

@@ -1,6 +1,7 @@
 """function(): its arguments, what a call takes and gives, updates, copies, pickles, and every error it raises."""
 import copy
 import gc
+import io
 import pickle
 import re
 import sys
@@ -17,6 +18,7 @@ from pyscan.function import function_dump
 from pyscan.graph import MissingInputError, as_string
 from pyscan.maker import rebuild_collect_shared
 from pyscan.ops import update_placeholder
+from pyscan.profiling import ProfileStats
 
 
 def raises(kind, text):
@@ -166,6 +168,32 @@ def test_a_bad_argument_is_named_with_where_its_variable_was_made(x):
     assert "test_function.py" in text and text.endswith("Wrong number of dimensions: expected 1, got 2 with shape (2, 2).")
     with raises(ValueError, "could not convert string to float: 'a'"):
         pyscan.function([at.dscalar("s")], [], on_unused_input="ignore")("a")
+
+
+def test_a_default_that_is_set_serves_one_call_as_do_those_of_copies_and_pickles(x):
+    y = at.dscalar("y")
+    f = pyscan.function([In(x, value=[2.0], mutable=True), In(y, value=1.0)], x * y)
+    for g in (f, f.copy(), pickle.loads(pickle.dumps(f))):
+        g["x"], g["y"] = [3.0], 5.0
+        assert (g["x"].tolist(), g["y"]) == ([3.0], 5.0)
+        assert [g().tolist(), g().tolist()] == [[15.0], [2.0]]
+
+
+def test_a_profile_counts_calls_and_times_them(x):
+    f = pyscan.function([x], x + 1.0, profile="adds")
+    with pytest.raises(TypeError):
+        f("a")
+    f([1.0]), f([1.0])
+    report = io.StringIO()
+    f.profile.summary(file=report)
+    assert "Message: adds" in report.getvalue() and "Time in 2 calls" in report.getvalue()
+    profile = ProfileStats()
+    assert pyscan.function([x], x * 1.0, profile=profile).profile is profile
+    assert 0.0 < profile.rewriting_time < profile.compile_time and profile.nb_nodes == 1
+    assert [pyscan.function([x], x, profile=p).profile for p in (None, False)] == [None, None]
+    assert f.copy(profile=True).profile.fct_callcount == 0 and f.copy().profile is None
+    with raises(TypeError, "`profile` must be a truth value, a message or a ProfileStats; 3 came"):
+        pyscan.function([x], x, profile=3)
 
 
 # ---- shared variables, updates, givens
