@@ -107,6 +107,8 @@ def _elemwise(node, inputs):
         computing = out_dtype
         if name in _COMPARISONS or name in ("abs", "real", "imag", "angle"):
             computing = fold(np.promote_types, [a.dtype for a in arrays])
+        elif name in ("complex", "complex_from_polar"):
+            computing = np.empty(0, dtype=out_dtype).real.dtype
         arrays = [a.astype(computing) for a in arrays]
         if _ARITIES[name] == 1:
             value = _NUMPY[name](arrays[0]) if name in _NUMPY else _core.scalar(name, np.array(arrays[0], order="C"))

@@ -547,7 +547,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "Mean Mod Mul NEQ Neg NumpyAutocaster OR Owens_t Pow Psi Rad2Deg Real Reciprocal RoundHalfAwayFromZero "
             "RoundHalfToEven Scalar ScalarMaximum ScalarMinimum Second Sgn Sigmoid Sin Sinh Softplus Sqr Sqrt Sub Switch Tan "
             "Tanh TriGamma TrueDivide Trunc UnaryBitOp UnaryScalarOp XOR as_common_dtype autocast_float autocast_float_as "
-            "autocast_int betainc betainc_der bool cast chi2sf complex complex128 complex64 complex_from_polar composite_f32 "
+            "autocast_int betainc betainc_der bool cast chi2sf complex128 complex64 composite_f32 "
             "convert convert_to_bool convert_to_complex128 convert_to_complex64 convert_to_float16 convert_to_float32 "
             "convert_to_float64 convert_to_int16 convert_to_int32 convert_to_int64 convert_to_int8 convert_to_uint16 "
             "convert_to_uint32 convert_to_uint64 convert_to_uint8 divide erfcinv erfcx erfinv float16 float32 float64 "
@@ -564,7 +564,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "LE LT Log Log10 Log1p Log2 LogicalComparison Mean Mod Mul NEQ Neg NumpyAutocaster OR Pow Rad2Deg Real Reciprocal "
             "RoundHalfAwayFromZero RoundHalfToEven Scalar ScalarMaximum ScalarMinimum Second Sgn Sin Sinh Sqr Sqrt Sub Switch "
             "Tan Tanh TrueDivide Trunc UnaryBitOp UnaryScalarOp XOR all_types as_common_dtype autocast_float "
-            "autocast_float_as autocast_int bool cast complex complex128 complex64 complex_from_polar complex_types complexs "
+            "autocast_float_as autocast_int bool cast complex128 complex64 complex_types complexs "
             "complexs128 complexs64 composite_f32 continuous_types convert convert_to_bool convert_to_complex128 "
             "convert_to_complex64 convert_to_float16 convert_to_float32 convert_to_float64 convert_to_int16 convert_to_int32 "
             "convert_to_int64 convert_to_int8 convert_to_uint16 convert_to_uint32 convert_to_uint64 convert_to_uint8 "
@@ -595,7 +595,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     }),
     ('an operation on tensors', 'pyscan.as_op makes an operation of a Python function.', {
         "tensor":
-            "TensorLike bartlett batched_tensordot complex convolve default fill_diagonal_offset "
+            "TensorLike bartlett batched_tensordot convolve default fill_diagonal_offset "
             "hyp2f1_der load permute_row_elements transfer values_eq_approx_always_true",
         "tensor.basic":
             "AllocDiag Choose Default ExtractDiag Eye MakeVectorPrinter Nonzero PermuteRowElements Tri _convert_to_complex128 "
@@ -625,7 +625,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "mpi_send_wait_key mpi_tag_key recv send",
         "tensor.math":
             "Argmax Convolve Max Mean Min MulWithoutZeros NonZeroCAReduce NoneConst ProdWithoutZeros _conj _dot alloc "
-            "check_and_normalize_axes complex config convolve hyp2f1_der isinf_ isnan_ mod_check mul_without_zeros "
+            "check_and_normalize_axes config convolve hyp2f1_der isinf_ isnan_ mod_check mul_without_zeros "
             "pprint",
         "tensor.nlinalg": "TensorInv TensorSolve dvector extract_diag lscalar",
         "tensor.shape": "_shape _specify_shape int32 shape_i_op",

@@ -278,6 +278,10 @@ class ScalarOp:
             return "bool"
         if rule == "REAL":
             return {"complex64": "float32", "complex128": "float64"}.get(computed, computed)
+        if rule == "DOUBLE":
+            return "float64"
+        if rule == "PAIR":
+            return "complex64" if computed == "float32" else "complex128"
         return computed
 
     def check_inputs(self, dtypes):
@@ -295,7 +299,7 @@ class ScalarOp:
         kind = dtype_kinds[joint]
         if self.rule == "DIVIDE" and kind in "biu":
             return "float64"
-        if kind in "biu" and (self.rule == "FLOAT" or self.classes == "fc"):
+        if kind in "biu" and (self.rule in ("FLOAT", "PAIR") or self.classes == "fc"):
             return "float32" if np.dtype(joint).itemsize <= 2 else "float64"
         if kind in self.classes:
             return joint

@@ -73,7 +73,7 @@ static float precise_erfcf(float x) { return (float)erfc((double)x); }
     CALL1(GAMMALN, TYPE, T, T, precise_gammaln##S(a))                   \
     CALL1(ERF, TYPE, T, T, erf##S(a))                                   \
     CALL1(ERFC, TYPE, T, T, precise_erfc##S(a))                         \
-    CALL1(ANGLE, TYPE, T, T, atan2##S(0, a))
+    CALL1(ANGLE, TYPE, T, double, atan2(0, (double)a))
 
 FOR_REAL(DEFINE_DIVISION)
 #define DEFINE_FLOAT(TYPE, T, S) FLOAT_ROWS(DEFINE1_CALL, DEFINE2_CALL, TYPE, T, S)

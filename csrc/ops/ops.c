@@ -114,6 +114,10 @@ DType scalar_result(int scalar, DType compute)
         return DTYPE_BOOL;
     case RULE_REAL:
         return dtype_real(compute);
+    case RULE_DOUBLE:
+        return DTYPE_FLOAT64;
+    case RULE_PAIR:
+        return compute == DTYPE_FLOAT32 ? DTYPE_COMPLEX64 : DTYPE_COMPLEX128;
     default:
         return compute;
     }
@@ -132,7 +136,7 @@ int scalar_types(int scalar, int n_in, const DType *in, DType *compute, DType *o
     for (int i = first + 1; i < n_in; i++) {
         type = dtype_promote(type, in[i]);
     }
-    if (rule == RULE_FLOAT || (rule == RULE_REAL && !scalar_has_kernel(scalar, type))) {
+    if (rule == RULE_FLOAT || rule == RULE_DOUBLE || rule == RULE_PAIR || (rule == RULE_REAL && !scalar_has_kernel(scalar, type))) {
         type = float_for(type);
     } else if (rule == RULE_DIVIDE && dtype_kind(type) != 'f' && dtype_kind(type) != 'c') {
         type = DTYPE_FLOAT64;

@@ -24,6 +24,8 @@ typedef enum ScalarRule {
     RULE_BOOL,        /* result bool; computed in the inputs promoted */
     RULE_SWITCH,      /* first input bool; result and computing type: the other two promoted */
     RULE_REAL,        /* computed in the input's type; the result is its real type (complex64: float32, complex128: float64) */
+    RULE_DOUBLE,      /* computed as FLOAT; the result is float64 */
+    RULE_PAIR,        /* computed as FLOAT; the result is complex64 for float32, complex128 for float64 */
     RULE_FIRST_SHAPE, /* result and computing type: the second input's; only the shape of the first counts */
     N_RULES
 } ScalarRule;

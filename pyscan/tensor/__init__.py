@@ -77,6 +77,7 @@ from pyscan.tensor.math import (
     ceil_intdiv,
     chi2sf,
     clip,
+    complex,
     complex_from_polar,
     conj,
     conjugate,

@@ -65,6 +65,7 @@ gamma, gammaln = elemwise_ops["gamma"], elemwise_ops["gammaln"]
 erf, erfc = elemwise_ops["erf"], elemwise_ops["erfc"]
 isnan, isinf = elemwise_ops["isnan"], elemwise_ops["isinf"]
 real, imag, angle = elemwise_ops["real"], elemwise_ops["imag"], elemwise_ops["angle"]
+complex, complex_from_polar = elemwise_ops["complex"], elemwise_ops["complex_from_polar"]
 clip = elemwise_ops["clip"]
 
 
@@ -123,11 +124,6 @@ def conj(z):
 
 
 conjugate = conj
-
-
-def complex_from_polar(abs, angle):
-    """The complex number of this absolute value and argument."""
-    return mul(abs, exp(mul(constant(1j), angle)))
 
 
 def divmod(x, y):

@@ -57,13 +57,15 @@ static void each_rule_gives_the_computing_type_and_the_result(void)
     expect_types(SCALAR_LT, 2, (DType[]){DTYPE_INT8, DTYPE_FLOAT64}, DTYPE_FLOAT64, DTYPE_BOOL);
     expect_types(SCALAR_SWITCH, 3, (DType[]){DTYPE_BOOL, DTYPE_INT8, DTYPE_INT64}, DTYPE_INT64, DTYPE_INT64);
     expect_types(SCALAR_ABS, 1, (DType[]){DTYPE_COMPLEX64}, DTYPE_COMPLEX64, DTYPE_FLOAT32);
+    expect_types(SCALAR_ANGLE, 1, (DType[]){DTYPE_INT8}, DTYPE_FLOAT32, DTYPE_FLOAT64);
+    expect_types(SCALAR_COMPLEX, 2, (DType[]){DTYPE_INT8, DTYPE_FLOAT32}, DTYPE_FLOAT32, DTYPE_COMPLEX64);
     expect_types(SCALAR_SECOND, 2, (DType[]){DTYPE_FLOAT64, DTYPE_INT8}, DTYPE_INT8, DTYPE_INT8);
 }
 
 static void rows_without_a_kernel_or_with_other_arity_are_refused(void)
 {
     expect_types(SCALAR_SUB, 2, (DType[]){DTYPE_BOOL, DTYPE_BOOL}, -1, -1);
-    expect_types(SCALAR_LT, 2, (DType[]){DTYPE_COMPLEX64, DTYPE_INT8}, -1, -1);
+    expect_types(SCALAR_ARCTAN2, 2, (DType[]){DTYPE_COMPLEX64, DTYPE_INT8}, -1, -1);
     expect_types(SCALAR_SUB, 3, (DType[]){DTYPE_INT8, DTYPE_INT8, DTYPE_INT8}, -1, -1);
     expect_types(SCALAR_ADD, 1, (DType[]){DTYPE_INT8}, -1, -1);
 }

@@ -121,7 +121,7 @@ WHEN_BUILT = [
     (lambda v: ~v.x, TypeError, "input to a BitOp must have type", ["{x}", "float64"]),
     (lambda v: -v.b, TypeError, "bool input not supported", ["{b}"]),
     (lambda v: at.round(v.i), TypeError, "only float type are supported", ["{i}"]),
-    (lambda v: v.z < v.z, TypeError, "complex argument not supported", ["{z}"]),
+    (lambda v: at.arctan2(v.z, v.z), TypeError, "complex argument not supported", ["{z}"]),
     (lambda v: at.concatenate([v.x, v.m]), TypeError, "Only tensors with the same number of dimensions can be joined", ["{x}", "{m}"]),
     (lambda v: at.slinalg.cholesky(v.x), TypeError, "Cholesky takes a matrix", ["{x}"]),
     (lambda v: at.nlinalg.det(v.s), TypeError, "Det takes a matrix", ["{s}"]),

@@ -42,8 +42,10 @@ FUNCTIONS = {
 }
 
 # The same of complex numbers; the difference is measured in units of the absolute value.
-COMPLEX_FUNCTIONS = {name: FUNCTIONS[name][0] for name in ("exp", "log", "sqrt", "sin", "cos", "tan", "tanh", "reciprocal")}
-COMPLEX_LIMIT = 3
+COMPLEX_FUNCTIONS = [
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "reciprocal", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh",
+    "tanh", "arcsinh", "arccosh", "arctanh", "log1mexp", "pow"]
+COMPLEX_LIMIT = 4  # the C library's tanh
 
 
 def arguments(name, x, rng):

@@ -386,11 +386,17 @@ def as_float(x):
     return x if x.dtype.kind in "fc" else x.astype(CAST_FIRST.get(str(x.dtype), "float64"))
 
 
+def paired(re, im):
+    result = np.empty(np.broadcast_shapes(re.shape, im.shape), "complex64" if re.dtype == "float32" else "complex128")
+    result.real, result.imag = re, im
+    return result
+
+
 # What IEEE arithmetic or integers decide: every bit is NumPy's.
 EXACT = [
     *[Row(f"{name}", getattr(at, name), getattr(np, numpy or name), (((3, 4), (3, 4)), ((3, 4), (4,)), ((0, 4), (1, 4)), ((), (5,))), dtypes) for name, numpy, dtypes in (
-        ("add", "", EVERY), ("sub", "subtract", (*INTEGERS, *FLOATS, *COMPLEX)), ("mul", "multiply", (*EVERY[:-2],)), ("maximum", "", ORDERED), ("minimum", "", ORDERED),
-        ("eq", "equal", EVERY), ("neq", "not_equal", EVERY), ("lt", "less", ORDERED), ("le", "less_equal", ORDERED), ("gt", "greater", ORDERED), ("ge", "greater_equal", ORDERED),
+        ("add", "", EVERY), ("sub", "subtract", (*INTEGERS, *FLOATS, *COMPLEX)), ("mul", "multiply", (*EVERY[:-2],)), ("maximum", "", EVERY), ("minimum", "", EVERY),
+        ("eq", "equal", EVERY), ("neq", "not_equal", EVERY), ("lt", "less", EVERY), ("le", "less_equal", EVERY), ("gt", "greater", EVERY), ("ge", "greater_equal", EVERY),
         ("and_", "bitwise_and", WHOLE), ("or_", "bitwise_or", WHOLE), ("xor", "bitwise_xor", WHOLE))],
     Row("true_div", at.true_div, lambda x, y: x / y, (((3, 4), (4,)),), FLOATS, make=lambda rng, x, y: [x, np.abs(y) + 1]),
     *[Row(f"{name}", getattr(at, name), getattr(np, numpy or name), (((3, 4), (4,)), ((0,), (1,))), (*INTEGERS, *FLOATS), make=lambda rng, x, y: [x, np.where(y == 0, 3, y).astype(y.dtype)])
@@ -420,7 +426,9 @@ EXACT = [
     Row("inc_slice", lambda x, y: at.inc_subtensor(x[::-1, 1], y), lambda x, y: as_added(x, (slice(None, None, -1), 1), y), (((3, 4), (3,)),), (*INTEGERS, *FLOATS)),
     Row("second", at.second, lambda x, y: np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)), (((3, 4), (4,)), ((0,), ())), EVERY),
     Row("identity", lambda x: x.copy(), np.copy, SOME, EVERY),
-    Row("angle", at.angle, np.angle, SOME, COMPLEX, ulp=1),
+    Row("angle", at.angle, lambda x: np.angle(x.astype("complex128")), SOME, EVERY, ulp=1),
+    Row("complex", at.complex, lambda x, y: paired(as_float(x), as_float(y)), (((3, 4), (4,)), ((), ())), ORDERED),
+    Row("complex_from_polar", at.complex_from_polar, lambda r, a: paired(r * np.cos(a), r * np.sin(a)), (((3, 4), (4,)), ((), ())), FLOATS, ulp=2),
     Row("round_half_away_from_zero", at.round_half_away_from_zero, lambda x: np.trunc(x + np.copysign(x.dtype.type(0.5), x)), SOME, FLOATS),
     Row("take_rows", advanced_subtensor1, lambda x, i: x[i], (((4,), (3,)), ((4, 3), (0,)), ((4, 0), (2,))), EVERY, others=("int64",), make=rows_of),
     Row("set_rows", lambda x, y, i: at.set_subtensor(advanced_subtensor1(x, i), y), lambda x, y, i: as_set(x, i, y), (((4,), (), (3,)), ((4, 3), (3,), (2,))), EVERY,
@@ -458,7 +466,7 @@ def by_mpmath(name, shapes, dtypes, n_in):
 # Elementary functions: at most a unit from the correctly rounded value. 40 numbers are as many steps of the loops below.
 ELEMENTARY = [by_mpmath(name, ((), (40,), (3, 4), (0, 2)), FLOATS, 2 if "y" in row[0] else 1) for name, row in elementary.FUNCTIONS.items()]
 ELEMENTARY += [by_mpmath(name, ((7,),), ("bool", "int8", "uint8", "int32"), 2 if "y" in row[0] else 1) for name, row in elementary.FUNCTIONS.items() if name != "pow"]
-ELEMENTARY += [by_mpmath(name, ((), (40,), (3, 4)), COMPLEX, 1) for name in elementary.COMPLEX_FUNCTIONS]
+ELEMENTARY += [by_mpmath(name, ((), (40,), (3, 4)), COMPLEX, 2 if name == "pow" else 1) for name in elementary.COMPLEX_FUNCTIONS]
 ROWS = [*INDEXING, *ALGEBRA, *SPECIAL, *ORDER, *PRODUCTS, *EXACT, *SUMS, *ELEMENTARY]
 CASES = [pytest.param(row, shapes, dtype, id=f"{row.name}-{n}-{dtype}") for row in ROWS for n, shapes in enumerate(row.shapes) for dtype in row.dtypes]
 
