@@ -181,7 +181,7 @@ def test_a_default_that_is_set_serves_one_call_as_do_those_of_copies_and_pickles
 
 def test_a_profile_counts_calls_and_times_them(x):
     f = pyscan.function([x], x + 1.0, profile="adds")
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError):
         f("a")
     f([1.0]), f([1.0])
     report = io.StringIO()
