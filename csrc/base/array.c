@@ -43,7 +43,7 @@ Buffer *buffer_new(size_t n_bytes)
     if (n_bytes > SIZE_MAX - BUFFER_DATA_OFFSET) {
         return NULL;
     }
-    buffer = mem_alloc(BUFFER_DATA_OFFSET + n_bytes);
+    buffer = mem_alloc_sized(BUFFER_DATA_OFFSET + n_bytes);
     if (buffer == NULL) {
         return NULL;
     }
@@ -86,8 +86,10 @@ void buffer_unref(Buffer *buffer)
     }
     if (buffer->release != NULL) {
         buffer->release(buffer->foreign);
+        mem_free(buffer);
+    } else {
+        mem_free_sized(buffer, BUFFER_DATA_OFFSET + buffer->n_bytes);
     }
-    mem_free(buffer);
 }
 
 bool buffer_is_exclusive(const Buffer *buffer)

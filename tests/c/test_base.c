@@ -24,6 +24,85 @@ static void an_armed_fault_fails_the_chosen_allocations_and_counts_them(void)
     mem_free(fourth);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+enum { KEEPS_SPARES = 0 };
+#else
+enum { KEEPS_SPARES = 1 };
+#endif
+
+static void a_big_block_serves_the_next_of_its_size(void)
+{
+    const size_t n = MEM_BIG_BYTES + 4096;
+    int64_t n_alive = mem_blocks_alive();
+    char *first = mem_alloc_sized(n), *second = mem_alloc_sized(n), *other, *again;
+
+    CHECK(first != NULL && second != NULL && first != second && (uintptr_t)first % 64 == 0);
+    mem_free_sized(first, n);
+    CHECK(mem_blocks_alive() == n_alive + 1 && mem_spare_bytes() >= (int64_t)(KEEPS_SPARES * n));
+    other = mem_alloc_sized(n + 64);
+    again = mem_alloc_sized(n);
+    CHECK(other != first && (again == first || !KEEPS_SPARES) && mem_blocks_alive() == n_alive + 3);
+    memset(again, 7, n);
+    memset(other, 8, n + 64);
+    CHECK(again[0] == 7 && again[n - 1] == 7);
+    mem_free_sized(again, n);
+    mem_free_sized(other, n + 64);
+    mem_free_sized(second, n);
+    mem_fault_arm(1, 1);
+    CHECK(mem_alloc_sized(n) == NULL && mem_fault_disarm() == 1 && mem_blocks_alive() == n_alive);
+}
+
+static void spare_blocks_are_few_bytes(void)
+{
+    enum { N = 12 };
+    void *blocks[N];
+
+    for (size_t i = 0; i < N; i++) {
+        blocks[i] = mem_alloc_sized((i + 1) * MEM_SPARE_BYTES / (N / 2));
+        CHECK(blocks[i] != NULL);
+    }
+    for (size_t i = 0; i < N; i++) {
+        mem_free_sized(blocks[i], (i + 1) * MEM_SPARE_BYTES / (N / 2));
+        CHECK(mem_spare_bytes() >= 0 && mem_spare_bytes() <= MEM_SPARE_BYTES);
+    }
+    mem_free_sized(NULL, MEM_SPARE_BYTES);
+}
+
+static void *take_and_free_big_blocks(void *number)
+{
+    intptr_t n_wrong = 0;
+
+    for (size_t i = 0; i < 400; i++) {
+        size_t n = MEM_BIG_BYTES + i % 6 * 64;
+        char *block = mem_alloc_sized(n);
+
+        memset(block, *(char *)number, 64);
+        block[n - 1] = *(char *)number;
+        for (int j = 0; j < 64; j++) {
+            n_wrong += block[j] != *(char *)number;
+        }
+        n_wrong += block[n - 1] != *(char *)number;
+        mem_free_sized(block, n);
+    }
+    return (void *)n_wrong;
+}
+
+static void a_spare_block_serves_one_thread(void)
+{
+    pthread_t threads[4];
+    char numbers[4] = {1, 2, 3, 4};
+
+    for (int i = 0; i < 4; i++) {
+        CHECK(pthread_create(&threads[i], NULL, take_and_free_big_blocks, &numbers[i]) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        void *n_wrong;
+
+        CHECK(pthread_join(threads[i], &n_wrong) == 0 && n_wrong == NULL);
+    }
+    CHECK(mem_spare_bytes() <= MEM_SPARE_BYTES);
+}
+
 static void a_failed_resize_leaves_the_old_block(void)
 {
     int *list = mem_calloc(4, sizeof *list);
@@ -235,6 +314,9 @@ static void a_failure_holds_what_it_was_given_and_nothing_older(void)
 
 const Test tests_base[] = {
     TEST(an_armed_fault_fails_the_chosen_allocations_and_counts_them),
+    TEST(a_big_block_serves_the_next_of_its_size),
+    TEST(spare_blocks_are_few_bytes),
+    TEST(a_spare_block_serves_one_thread),
     TEST(a_failed_resize_leaves_the_old_block),
     TEST(a_product_that_does_not_fit_is_refused),
     TEST(large_blocks_are_aligned_and_empty_ones_are_valid),

@@ -115,7 +115,7 @@ def mutable_variables(path):
 
 
 def test_there_is_no_hidden_state():
-    # The fault counter and the count of blocks belong to the process, as malloc does; so does the choice of the CPU's level.
+    # The fault counter, the count of blocks and the spare ones belong to the process, as malloc does; so does the choice of the CPU's level.
     of_the_process = ("csrc/base/mem.c", "csrc/math/level.c")
     problems = [f"{reading.name(path)}:{line}: {statement}" for path in reading.sources(".c", ".inc") if reading.name(path) not in of_the_process
                 for line, statement in mutable_variables(path)]
