@@ -3,13 +3,14 @@
 The core draws by the functions of the NumPy that runs. Nothing promises that a later NumPy keeps them, or that they still
 mean the same, so before a compiled function draws from a distribution natively, draws of each regime of its algorithm
 (the `regimes` of its row in csrc/random/dists.def) are made by the core and by the method: one by one in a loop, filled,
-from scalar and from array parameters, on each class of bit generator that has a path of its own. Values and final states
-must be equal, bit for bit. Where they are not, the next way is tried; the last is the method itself. The commonest
-distributions are drawn by inlined code of ours, with NumPy's functions for what is rare; that is compared in the same way,
-once the functions have been found to be right. A RandomState's draws are decided on their own, when one first draws from a
+from scalar and from array parameters. Values and final states must be equal, bit for bit. Where they are not, the next way
+is tried; the last is the method itself. The commonest distributions are drawn by inlined code of ours, with NumPy's
+functions for what is rare; that is compared in the same way once the functions have been found to be right, on each kind of
+bit generator before draws of that kind are made by it: most programs use one. A RandomState's draws are decided on their own, when one first draws from a
 distribution: NumPy exports no functions for these.
 
-Relies on: _core, errors, tensor.random (the rows). Relied on by: the core (`settle`, when a thunk is made; `settle_legacy`, when a RandomState draws), explain (`ways`).
+Relies on: _core, errors, tensor.random (the rows). Relied on by: the core (`settle_functions` and
+`settle_kind`, when a thunk is made or meets another kind of bit generator; `settle_legacy`, when a RandomState draws), explain (`ways`).
 """
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ def read_regimes(row: dict[str, Any]) -> list[tuple[np.ndarray, ...]]:
 
 
 def settle(name: str) -> str:
-    """Decides which way a Generator draws a distribution, if that is not decided, and says which: a key of `WAYS`.
+    """Decides which way a Generator draws a distribution, whatever its bit generator, if that is not decided, and says which:
+    a key of `WAYS`.
 
     Warns with a `PyscanWarning` when a way was there but did not draw as the generator's method does.
 
@@ -72,11 +74,37 @@ def settle(name: str) -> str:
     """
     if name == "multivariate_normal":
         settle("normal")  # of which it is made
+    if settle_functions(name) == "fast":
+        for kind, is_right in _core.fast_kinds(name).items():
+            if is_right is None:
+                settle_kind(name, kind)
+    return _core.draw_way(name)
+
+
+def settle_functions(name: str) -> str:
+    """The same but for inlined code, which kinds of bit generators that were met before may have, or all may get ("fast").
+
+    >>> settle_functions("gamma")
+    'symbols'
+    """
     return _settle(name, _core.draw_way, ("symbols", "library", "method"))
 
 
+def settle_kind(name: str, kind: str) -> bool:
+    """Decides whether inlined code draws the distribution from bit generators of that kind, a key of `_core.fast_kinds(name)`.
+
+    >>> settle_kind("normal", "PCG64")
+    True
+    """
+    is_right = _draws_alike(_ROWS[name], "fast", kind)
+    _core.fast_kinds(name, kind, bool(is_right))
+    if is_right is False:
+        _tell_differs(name, [f"{WAYS['fast']} on bit generators {_says_kind(kind)}"], "symbols")
+    return bool(is_right)
+
+
 def settle_legacy(name: str) -> str:
-    """The same for a RandomState: "legacy" or "method".
+    """The same as `settle` for a RandomState: "legacy" or "method".
 
     >>> settle_legacy("randint")
     'method'
@@ -93,20 +121,26 @@ def _settle(name: str, decided: Callable[..., str], choice: tuple[str, ...]) -> 
         same = way == "method" or _draws_alike(_ROWS[name], way)
         if same:
             break
-        failed += [way] if same is False else []
-    if way == "symbols":  # these are sound; inlined code leaves to them what it does not draw
-        same = _draws_alike(_ROWS[name], "fast")
-        way = "fast" if same else way
-        failed += ["fast"] if same is False else []
+        failed += [WAYS[way]] if same is False else []
+    if way == "symbols" and _ROWS[name]["fast"]:  # these are sound; inlined code leaves to them what it does not draw
+        way = "fast"
     decided(name, way)
     if failed:
-        warnings.warn(
-            f"{name}: draws by {' and by '.join(WAYS[way] for way in failed)} differ from those of NumPy {np.__version__}'s "
-            f"own method ({_ROWS[name]['method']}). It is drawn by {WAYS[way]} now: same numbers, "
-            f"{'but more slowly' if way == 'method' else 'by another way'}. Please report this, with pyscan.show_versions().",
-            PyscanWarning, stacklevel=3,
-        )
+        _tell_differs(name, failed, way)
     return way
+
+
+def _tell_differs(name: str, failed: list[str], way: str) -> None:
+    warnings.warn(
+        f"{name}: draws by {' and by '.join(failed)} differ from those of NumPy {np.__version__}'s "
+        f"own method ({_ROWS[name]['method']}). It is drawn by {WAYS[way]} now: same numbers, "
+        f"{'but more slowly' if way == 'method' else 'by another way'}. Please report this, with pyscan.show_versions().",
+        PyscanWarning, stacklevel=4,
+    )
+
+
+def _says_kind(kind: str) -> str:
+    return "that are called by pointers" if kind == "called" else f"like {kind}"
 
 
 def ways() -> dict[str, str | None]:
@@ -145,26 +179,22 @@ def _regimes_to_try(name: str) -> list[tuple[np.ndarray, ...]]:
     return [(*params, np.array(single)) for single in singles for params in regimes] if singles else regimes
 
 
-def _draws_alike(row: dict[str, Any], way: str) -> bool | None:
-    """Whether draws by that way equal the method's in all regimes; None when there is no such way, or nothing to compare."""
+def _draws_alike(row: dict[str, Any], way: str, kind: str | None = None) -> bool | None:
+    """Whether draws by that way, from bit generators of that kind, equal the method's in all regimes; None when there is no such way,
+    or nothing to compare."""
     if not row["regimes"]:
         return None
     try:
         with np.errstate(all="ignore"):
-            runs = _runs(row["name"], way)
-            for make in _BIT_GENERATORS[way]:
-                same = _generator_draws_alike(row["name"], way, runs, make)
-                if not same:
-                    return same
+            return _generator_draws_alike(row["name"], way, _CALLED if kind == "called" else getattr(np.random, kind) if kind else _BIT_GENERATORS[way])
     except _REFUSALS:
         return False
-    return True
 
 
-def _generator_draws_alike(name: str, way: str, runs: list[list[Any]], make: Any) -> bool | None:
+def _generator_draws_alike(name: str, way: str, make: Any) -> bool | None:
     ours, twin = (_make_generator(way, make) for _ in range(2))
     method = _core.draw_method(name)
-    for group in runs:
+    for group in _runs(name, way):
         drawn = _core.try_draws(name, way, ours, [(n, size, *params) for n, _, size, params in group])
         if drawn is None:
             return None
@@ -177,7 +207,7 @@ def _runs(name: str, way: str) -> list[list[Any]]:
     """What is drawn, in groups that one program draws: (single draws, shape of the filled ones, size as the draw takes it, parameters)."""
     takes_size, regimes = _ROWS[name]["takes_size"], _regimes_to_try(name)
     if way == "legacy":
-        regimes = [params for params in regimes if _is_taken(name, _make_generator(way, _BIT_GENERATORS[way][0]), params)]
+        regimes = [params for params in regimes if _is_taken(name, _make_generator(way, _BIT_GENERATORS[way]), params)]
     runs = [(n, (m,), np.array([m], "int64") if takes_size else None, params)
             for (n, m), params in zip([_MANY[way], *[_FEW[way]] * (len(regimes) - 1)], regimes)]  # fmt: skip
     if has_batches(_ROWS[name]):
@@ -205,10 +235,9 @@ def _same_draws(method: Any, twin: Any, n: int, shape: tuple[int, ...], params: 
 # Single and filled draws, of the commonest parameters and of the others.
 _MANY, _FEW = {"fast": (20, 600), "symbols": (2, 16), "library": (2, 16), "legacy": (3, 16)}, {"fast": (4, 30), "symbols": (2, 6), "library": (2, 6), "legacy": (2, 6)}
 
-# A class of bit generator for each path of single draws that the way has in csrc/random. One stands for all that are called by
-# pointers; a Mersenne twister is filled as those with inline code are, and its words were compared when its kind was
-# found; it stands for all RandomStates, whose single draws call it.
-_BIT_GENERATORS = {"fast": (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64, np.random.Philox), "symbols": (np.random.SFC64,), "library": (np.random.SFC64,), "legacy": (np.random.MT19937,)}
+# The class of bit generator that NumPy's functions and ours are called with; that of the legacy ones stands for all RandomStates.
+_BIT_GENERATORS = {"symbols": np.random.SFC64, "library": np.random.SFC64, "legacy": np.random.MT19937}
+_CALLED = np.random.Philox  # stands for all whose kind is "called", by pointers; other kinds have the names of their classes
 _SEED = np.random.SeedSequence(20)
 
 

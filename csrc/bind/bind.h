@@ -97,6 +97,7 @@ typedef struct Thunk {
     int32_t n_pool;
     int64_t block_steps;   /* see VmHost */
     bool batches_products;
+    unsigned settled_kinds; /* of the bit generators of its first cells, for all that it draws: see selfcheck_program */
     Counters last;
     int64_t last_python_calls;
 } Thunk;
@@ -158,6 +159,7 @@ struct Call {
     Thunk *thunk;          /* lent: the call holds a reference while it runs */
     Frame *frame;          /* owned */
     VmHost host;
+    unsigned settled_kinds; /* of bit generators, that host.dists knows of */
     PyThreadState *released; /* the thread's state while the GIL is released, else NULL */
     PyObject **held;       /* owned, by program input: what the frame shows */
     Stream **streams;      /* owned, by program input: NULL for what is no stream */
@@ -181,6 +183,8 @@ struct Call {
 bool call_take_gil(Call *call);
 void call_give_gil(Call *call, bool was_released);
 
+/* The kind of the bit generator whose words a Generator's draws take: 1, or 0 for what is drawn by methods, or not as a Generator is. */
+int streams_find_kind(BindState *state, PyObject *generator, StreamKind *kind);
 /* Takes the cells' generators: waits for other threads' calls, locks them, makes the copies that are needed before the
  * first node, and snapshots. On failure nothing stays taken. */
 int streams_enter(Call *call, PyObject *const *generators);
@@ -217,8 +221,9 @@ int calls_find_factor(void *self, int64_t n, const double *cov, double *factor, 
 /* ---- who draws (selfcheck.c, npyrandom.c) ---- */
 
 int selfcheck_module_exec(PyObject *module);
-/* Decides for each distribution that the program draws, and its loops, how it is drawn, if that was not decided yet. */
-int selfcheck_program(BindState *state, const Program *program);
+/* Decides for each distribution that the program draws, and its loops, how it is drawn, from bit generators of these kinds
+ * (1 << StreamKind) too, if that was not decided yet. Afterwards state->dists holds what was decided. */
+int selfcheck_program(BindState *state, const Program *program, unsigned kinds);
 /* The same for one distribution that a RandomState draws. Afterwards state->legacy holds what was decided. */
 int selfcheck_legacy(BindState *state, int dist);
 /* The function of NumPy's static library with that name, or NULL. */

@@ -31,6 +31,7 @@ typedef struct BindState {
     NumpyLoop loops[N_DISTS][2];                      /* of its ufuncs */
     NumpyLoop library[N_LIBRARY][N_LIBRARY_TYPES];    /* see library.c */
     Way ways[N_DISTS], legacy_ways[N_DISTS];          /* of Generators, and of RandomStates */
+    unsigned char settled_kinds[N_DISTS], fast_kinds[N_DISTS]; /* of bit generators (1 << StreamKind): on which inlined code was compared, and was right */
     Fast fast;                                        /* of `symbols`; learned when a fast path is first tried */
     bool fast_is_learned;
     Dists dists, legacy;                              /* what draws: these ways carried out */

@@ -1,19 +1,23 @@
 /* Which way a distribution is drawn: by the functions of the NumPy that runs, by those of NumPy's static library, or by the
- * generator's own method. A distribution that is not known to be drawn exactly is drawn by the method.
+ * generator's own method. A distribution that is not known to be drawn exactly is drawn by the method. Inlined code takes
+ * the place of NumPy's functions on the kinds of bit generators on which it is known to draw exactly.
  *
- * Decided at the first use, when a thunk with a draw of it is made: pyscan/selfcheck.py tries the ways, best first, and
- * compares. The draws that it compares are made here, as compiled functions make theirs: a program with a loop of single
+ * Decided at the first use, when a thunk with a draw of it is made, or when it first meets a bit generator of another kind:
+ * pyscan/selfcheck.py tries the ways, best first, and compares. The draws that it compares are made here, as compiled functions make theirs: a program with a loop of single
  * draws and a filled draw behind it, run by the vm. Relies on: program, vm, npyrandom.c, bitgens.c. Relied on by: thunk.c. */
 #include "bind/bind.h"
 
 #include <string.h>
 
+#include "base/names.h"
 #include "bind/numpy_api.h"
 #include "random/draw.h"
 #include "random/legacy.h"
 
 /* In the order in which they are tried. */
 static const char *const way_names[N_WAYS] = {"unknown", "fast", "symbols", "library", "legacy", "method"};
+
+static const char *const kind_names[N_STREAM_KINDS] = {"called", "PCG64", "PCG64DXSM", "SFC64", "MT19937"};
 
 static bool is_numpys(const char *symbol) { return strncmp(symbol, "random_", 7) == 0; }
 
@@ -26,8 +30,8 @@ static bool learn_fast(BindState *state, Dists *dists)
     return true;
 }
 
-/* Makes the table draw that way. False: there is no such way here. */
-static bool set_way(BindState *state, Dists *dists, int dist, Way way)
+/* Makes the table draw that way, with inlined code on these kinds where the way has some. False: there is no such way here. */
+static bool set_way(BindState *state, Dists *dists, int dist, Way way, unsigned kinds)
 {
     for (int i = 0; i < 2; i++) {
         const char *symbol = dist_symbol(dist, i);
@@ -35,9 +39,10 @@ static bool set_way(BindState *state, Dists *dists, int dist, Way way)
             : way == WAY_LEGACY ? legacy_find(symbol, state->symbols[dist][i]) : state->symbols[dist][i];
     }
     dists->use_method[dist] = way == WAY_METHOD || way == WAY_UNKNOWN;
-    dists->no_fast[dist] = way != WAY_FAST && !(way == WAY_LEGACY && dists->functions[dist][0] == state->symbols[dist][0]);
+    dists->fast_kinds[dist] = way == WAY_FAST ? (unsigned char)kinds : 0;
     if (way == WAY_LEGACY) dists->fast = &state->fast; /* without tables, which none of the shared functions has */
-    if (way == WAY_FAST) return learn_fast(state, dists) && fast_may(dists, dist) && dists_have(dists, dist);
+    if (way == WAY_LEGACY && dists->functions[dist][0] == state->symbols[dist][0]) dists->fast_kinds[dist] = 1u << STREAM_MT19937; /* which is compared */
+    if (way == WAY_FAST) return learn_fast(state, dists) && fast_is_usable(dists, dist) && dists_have(dists, dist);
     if (way == WAY_LIBRARY && !is_numpys(dist_symbol(dist, 0))) return false; /* as WAY_SYMBOLS */
     if (way == WAY_LEGACY && !dist_is_legacy(dist)) return false;
     return way == WAY_METHOD || dists_have(dists, dist);
@@ -345,7 +350,7 @@ static PyObject *try_draws(PyObject *module, PyObject *args)
     way = trial.dist < 0 ? -1 : read_way(way_name);
     if (way < 0) return NULL;
     if (look_into_scipy(state, trial.dist) < 0) return NULL;
-    if (way == WAY_METHOD || !set_way(state, &dists, trial.dist, (Way)way)) Py_RETURN_NONE;
+    if (way == WAY_METHOD || !set_way(state, &dists, trial.dist, (Way)way, STREAM_ALL_KINDS)) Py_RETURN_NONE;
     status_clear(&trial.status);
     if (read_stream(state, generator, &stream) < 0) return NULL;
     if ((stream.gauss != NULL) != (way == WAY_LEGACY)) Py_RETURN_NONE; /* not of the kind that draws so, or its place is not known */
@@ -363,36 +368,76 @@ static PyObject *draw_method(PyObject *module, PyObject *name)
     return dist < 0 ? NULL : calls_method(&core_state_get(module)->bind, dist);
 }
 
-/* Sets, if there are two arguments, and tells which way of these a distribution is drawn. */
-static PyObject *tell_way(BindState *state, Dists *dists, Way *ways, PyObject *args)
+/* Sets, if there are two arguments, a way. The distribution, or -1. */
+static int read_asked_way(const Way *ways, PyObject *args, Way *way)
 {
     const char *name, *way_name = NULL;
-    int dist, way;
+    int dist, found;
 
-    if (!PyArg_ParseTuple(args, "s|s", &name, &way_name)) return NULL;
+    if (!PyArg_ParseTuple(args, "s|s", &name, &way_name)) return -1;
     dist = read_name(name);
-    if (dist < 0) return NULL;
-    if (way_name != NULL) {
-        way = read_way(way_name);
-        if (way < 0) return NULL;
-        (void)set_way(state, dists, dist, (Way)way);
-        ways[dist] = (Way)way;
-    }
-    return PyUnicode_FromString(way_names[ways[dist]]);
+    if (dist < 0) return -1;
+    found = way_name == NULL ? (int)ways[dist] : read_way(way_name);
+    if (found < 0) return -1;
+    *way = (Way)found;
+    return dist;
+}
+
+/* Makes Generators draw that way. What is known of inlined code is kept, unless nothing is known any more. */
+static void decide_way(BindState *state, int dist, Way way)
+{
+    if (way == WAY_UNKNOWN) state->settled_kinds[dist] = state->fast_kinds[dist] = 0;
+    state->ways[dist] = way;
+    (void)set_way(state, &state->dists, dist, way, state->fast_kinds[dist]);
 }
 
 static PyObject *draw_way(PyObject *module, PyObject *args)
 {
     BindState *state = &core_state_get(module)->bind;
+    Way way;
+    int dist = read_asked_way(state->ways, args, &way);
 
-    return tell_way(state, &state->dists, state->ways, args);
+    if (dist < 0) return NULL;
+    if (PyTuple_GET_SIZE(args) > 1) decide_way(state, dist, way);
+    if (way == WAY_FAST && state->settled_kinds[dist] != 0 && state->fast_kinds[dist] == 0) way = WAY_SYMBOLS; /* no inlined code was right */
+    return PyUnicode_FromString(way_names[way]);
 }
 
 static PyObject *legacy_way(PyObject *module, PyObject *args)
 {
     BindState *state = &core_state_get(module)->bind;
+    Way way;
+    int dist = read_asked_way(state->legacy_ways, args, &way);
 
-    return tell_way(state, &state->legacy, state->legacy_ways, args);
+    if (dist < 0) return NULL;
+    state->legacy_ways[dist] = way;
+    if (PyTuple_GET_SIZE(args) > 1) (void)set_way(state, &state->legacy, dist, way, 0);
+    return PyUnicode_FromString(way_names[way]);
+}
+
+static PyObject *fast_kinds(PyObject *module, PyObject *args)
+{
+    BindState *state = &core_state_get(module)->bind;
+    const char *name, *kind_name = NULL;
+    int dist, is_right = 0, kind;
+    PyObject *known;
+
+    if (!PyArg_ParseTuple(args, "s|sp:fast_kinds", &name, &kind_name, &is_right)) return NULL;
+    dist = read_name(name);
+    if (dist < 0) return NULL;
+    kind = kind_name == NULL ? -1 : names_find(kind_name, kind_names, N_STREAM_KINDS, sizeof kind_names[0]);
+    if (kind_name != NULL && kind < 0) return PyErr_Format(PyExc_ValueError, "'%s' is not a kind of bit generators", kind_name);
+    if (kind >= 0) {
+        state->settled_kinds[dist] = (unsigned char)(state->settled_kinds[dist] | 1u << kind);
+        state->fast_kinds[dist] = (unsigned char)((state->fast_kinds[dist] & ~(1u << kind)) | (unsigned)is_right << kind);
+        decide_way(state, dist, state->ways[dist]);
+    }
+    known = PyDict_New();
+    for (kind = 0; known != NULL && kind < N_STREAM_KINDS; kind++) {
+        PyObject *answer = !(state->settled_kinds[dist] >> kind & 1) ? Py_None : state->fast_kinds[dist] >> kind & 1 ? Py_True : Py_False;
+        if (PyDict_SetItemString(known, kind_names[kind], answer) < 0) Py_CLEAR(known);
+    }
+    return known;
 }
 
 #ifdef PYSCAN_TEST_BUILD
@@ -410,9 +455,8 @@ static PyObject *put_function(PyObject *module, PyObject *args)
     if (i < 0 || i > 1) return PyErr_Format(PyExc_IndexError, "a distribution has functions 0 and 1");
     before = (unsigned long long)(uintptr_t)state->symbols[dist][i];
     state->symbols[dist][i] = (void *)(uintptr_t)address;
-    state->ways[dist] = WAY_UNKNOWN;
     state->fast_is_learned = state->fast_is_learned && dist != DIST_NORMAL && dist != DIST_EXPONENTIAL;
-    (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
+    decide_way(state, dist, WAY_UNKNOWN);
     return PyLong_FromUnsignedLongLong(before);
 }
 
@@ -431,44 +475,52 @@ static PyObject *spoil_draws(PyObject *module, PyObject *args)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strstr(how, words[i].word) != NULL) state->dists.spoilt[dist] |= words[i].bit;
     state->legacy.spoilt[dist] = state->dists.spoilt[dist];
-    state->ways[dist] = state->legacy_ways[dist] = WAY_UNKNOWN;
-    (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
-    (void)set_way(state, &state->legacy, dist, WAY_UNKNOWN);
+    decide_way(state, dist, WAY_UNKNOWN);
+    state->legacy_ways[dist] = WAY_UNKNOWN;
+    (void)set_way(state, &state->legacy, dist, WAY_UNKNOWN, 0);
     Py_RETURN_NONE;
 }
 #endif
 
 /* ---- first use ---- */
 
-static int settle(const Way *ways, int dist, const char *settling)
+/* Calls a function of pyscan/selfcheck.py with the name, and the kind's where there is one. */
+static int call_selfcheck(const char *function, int dist, const char *kind_name)
 {
-    PyObject *selfcheck, *answer;
+    PyObject *selfcheck = PyImport_ImportModule("pyscan.selfcheck"), *answer;
 
-    if (ways[dist] != WAY_UNKNOWN) return 0;
-    selfcheck = PyImport_ImportModule("pyscan.selfcheck");
-    answer = selfcheck == NULL ? NULL : PyObject_CallMethod(selfcheck, settling, "s", dist_name(dist));
+    answer = selfcheck == NULL ? NULL : PyObject_CallMethod(selfcheck, function, kind_name == NULL ? "s" : "ss", dist_name(dist), kind_name);
     Py_XDECREF(selfcheck);
     Py_XDECREF(answer);
     return answer == NULL ? -1 : 0;
 }
 
-static int settle_all(BindState *state, const Program *program, bool is_body)
+static int settle(BindState *state, int dist, unsigned kinds)
+{
+    if (state->ways[dist] == WAY_UNKNOWN && call_selfcheck("settle_functions", dist, NULL) < 0) return -1;
+    for (int kind = 0; kind < N_STREAM_KINDS && state->ways[dist] == WAY_FAST; kind++)
+        if ((kinds & ~(unsigned)state->settled_kinds[dist]) >> kind & 1 && call_selfcheck("settle_kind", dist, kind_names[kind]) < 0) return -1;
+    return 0;
+}
+
+static int settle_all(BindState *state, const Program *program, unsigned kinds, bool is_body)
 {
     for (int32_t i = 0; i < program->n_instrs; i++) {
         const Instr *instr = &program->instrs[i];
         int standard = instr->opcode == I_DRAW && is_body ? fast_standard(instr->fn) : -1; /* of which loops may make it */
 
-        if (instr->opcode == I_DRAW && settle(state->ways, instr->fn, "settle") < 0) return -1;
-        if (standard >= 0 && settle(state->ways, standard, "settle") < 0) return -1;
+        if (instr->opcode == I_DRAW && instr->fn == DIST_MULTIVARIATE_NORMAL) standard = DIST_NORMAL; /* of which it is made */
+        if (standard >= 0 && settle(state, standard, kinds) < 0) return -1;
+        if (instr->opcode == I_DRAW && settle(state, instr->fn, kinds) < 0) return -1;
     }
     for (int32_t i = 0; i < program->n_loops; i++)
-        if (settle_all(state, program->loops[i].body, true) < 0) return -1;
+        if (settle_all(state, program->loops[i].body, kinds, true) < 0) return -1;
     return 0;
 }
 
-int selfcheck_program(BindState *state, const Program *program) { return settle_all(state, program, false); }
+int selfcheck_program(BindState *state, const Program *program, unsigned kinds) { return settle_all(state, program, kinds, false); }
 
-int selfcheck_legacy(BindState *state, int dist) { return settle(state->legacy_ways, dist, "settle_legacy"); }
+int selfcheck_legacy(BindState *state, int dist) { return state->legacy_ways[dist] == WAY_UNKNOWN ? call_selfcheck("settle_legacy", dist, NULL) : 0; }
 
 static PyMethodDef selfcheck_methods[] = {
     {"try_draws", try_draws, METH_VARARGS,
@@ -478,6 +530,9 @@ static PyMethodDef selfcheck_methods[] = {
      "draw_method(name)\n--\n\nThe function of np, a generator, the shape of the batch and the parameters by which a generator's own method draws."},
     {"draw_way", draw_way, METH_VARARGS,
      "draw_way(name, way=...)\n--\n\nWhich way a distribution is drawn: 'unknown' before its first use, 'fast', 'symbols', 'library' or 'method'. With a way: sets it."},
+    {"fast_kinds", fast_kinds, METH_VARARGS,
+     "fast_kinds(name, kind=..., is_right=...)\n--\n\nOn which kinds of bit generators inlined code draws it where the way is 'fast': None before the first use of a kind,\n"
+     "whether it does afterwards. With a kind: sets it."},
     {"legacy_way", legacy_way, METH_VARARGS,
      "legacy_way(name, way=...)\n--\n\nWhich way a RandomState draws it: 'unknown' before its first use, 'legacy' or 'method'. With a way: sets it."},
 #ifdef PYSCAN_TEST_BUILD
@@ -493,8 +548,8 @@ int selfcheck_module_exec(PyObject *module)
     BindState *state = &core_state_get(module)->bind;
 
     for (int dist = 0; dist < N_DISTS; dist++) {
-        (void)set_way(state, &state->dists, dist, WAY_UNKNOWN);
-        (void)set_way(state, &state->legacy, dist, WAY_UNKNOWN);
+        (void)set_way(state, &state->dists, dist, WAY_UNKNOWN, 0);
+        (void)set_way(state, &state->legacy, dist, WAY_UNKNOWN, 0);
     }
     return PyModule_AddFunctions(module, selfcheck_methods);
 }

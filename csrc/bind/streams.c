@@ -70,6 +70,21 @@ static int describe_generator(BindState *state, Handle *handle, const BitClass *
     return 0;
 }
 
+int streams_find_kind(BindState *state, PyObject *generator, StreamKind *kind)
+{
+    PyObject *bit_generator;
+    const BitClass *class;
+    const BitGen *bitgen;
+
+    if (Py_TYPE(generator) != (PyTypeObject *)state->Generator) return 0;
+    bit_generator = bitgens_of(state, generator);
+    class = bit_generator == NULL ? NULL : bitgens_class(state, bit_generator);
+    bitgen = class == NULL ? NULL : bitgens_peek_known(class, bit_generator);
+    if (bitgen != NULL) *kind = bitgens_kind(class, bitgen);
+    Py_XDECREF(bit_generator);
+    return bitgen == NULL ? -1 : 1;
+}
+
 /* Takes the reference to the generator's bit generator. */
 static int describe_handle(BindState *state, Handle *handle, PyObject *stolen_bit_generator)
 {

@@ -195,6 +195,24 @@ static int read_cells(Thunk *thunk, PyObject *cells)
     return 0;
 }
 
+/* The kinds (1 << StreamKind) of the generators that are in cells now. */
+static int find_kinds(const Thunk *thunk, BindState *state, unsigned *kinds)
+{
+    const Program *program = thunk->lowered.program;
+
+    *kinds = 0;
+    for (int32_t i = 0; i < PyTuple_GET_SIZE(thunk->cells); i++) {
+        PyObject *cell = PyTuple_GET_ITEM(thunk->cells, i);
+        StreamKind kind;
+        int is_known;
+        if (cell == Py_None || program->values[program->inputs[i]].value_class != VALUE_STREAM) continue;
+        is_known = streams_find_kind(state, PyList_GET_ITEM(cell, 0), &kind);
+        if (is_known < 0) return -1;
+        if (is_known) *kinds |= 1u << kind;
+    }
+    return 0;
+}
+
 static int fill_thunk(Thunk *thunk, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"fgraph", "cells", "n_outputs", "updates", "borrow", "block_steps", "batch_products", NULL};
@@ -210,7 +228,7 @@ static int fill_thunk(Thunk *thunk, PyObject *args, PyObject *keywords)
     thunk->fgraph = Py_NewRef(fgraph);
     if (updates == NULL || updates == Py_None) updates = none = PyTuple_New(0);
     if (updates == NULL || read_cells(thunk, cells) < 0 || lower_graph((FunctionGraph *)fgraph, &thunk->lowered) < 0) goto done;
-    if (selfcheck_program(&core->bind, thunk->lowered.program) < 0) goto done;
+    if (find_kinds(thunk, &core->bind, &thunk->settled_kinds) < 0 || selfcheck_program(&core->bind, thunk->lowered.program, thunk->settled_kinds) < 0) goto done;
     if (thunk->n_outputs < 0 || thunk->n_outputs > thunk->lowered.program->n_outputs) {
         PyErr_Format(PyExc_ValueError, "%zd outputs are asked of a graph that has %d", thunk->n_outputs, (int)thunk->lowered.program->n_outputs);
         goto done;
@@ -292,6 +310,7 @@ static Call *take_call(Thunk *thunk)
     host_fill(&call->host, call);
     call->host.block_steps = thunk->block_steps;
     call->host.batches_products = thunk->batches_products;
+    call->settled_kinds = thunk->settled_kinds;
     if (add_streams(call) < 0 || pending_new(thunk, &call->pending) < 0) status_fail(&status, STATUS_NO_MEMORY);
     else call->frame = frame_new(thunk->lowered.program, &status);
     if (call->frame != NULL) return call;
@@ -410,16 +429,33 @@ static int set_input(Thunk *thunk, Call *call, int32_t i, PyObject *object, bool
     return 0;
 }
 
+/* Decides how bit generators of kinds that this call did not meet before are drawn from. */
+static int settle_kinds(Call *call, unsigned kinds)
+{
+    if (selfcheck_program(call->state, call->thunk->lowered.program, kinds) < 0) {
+        streams_leave(call);
+        return -1;
+    }
+    call->host.dists = call->state->dists;
+    call->settled_kinds |= kinds;
+    return 0;
+}
+
 static int set_inputs(Thunk *thunk, Call *call, PyObject *const *given, PyObject *const *outs, bool are_numbers)
 {
     const Program *program = thunk->lowered.program;
+    unsigned kinds = 0;
 
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (set_input(thunk, call, i, input_value(thunk, i, &given), are_numbers) < 0) return -1;
     if ((thunk->destroys_arrays && apart_set(thunk, call) < 0) || outs_set(thunk, call, outs) < 0 || streams_enter(call, call->held) < 0) return -1;
-    for (int32_t i = 0; i < program->n_inputs; i++)
-        if (call->streams[i] != NULL) *frame_stream(call->frame, program->inputs[i]) = call->streams[i];
-    return 0;
+    for (int32_t i = 0; i < program->n_inputs; i++) {
+        Stream *stream = call->streams[i];
+        if (stream == NULL) continue;
+        *frame_stream(call->frame, program->inputs[i]) = stream;
+        if (stream->gauss == NULL && !stream->by_method) kinds |= 1u << stream->kind;
+    }
+    return (kinds & ~call->settled_kinds) == 0 ? 0 : settle_kinds(call, kinds);
 }
 
 /* Runs the program; the host gives up the GIL where that is worth it. */

@@ -349,7 +349,7 @@ static const int64_t no_strides[DRAW_MAX_PARAMS] = {0};
 /* n draws from parameters that do not move and were checked. */
 static int draw_same(const Dists *dists, int dist, const Stream *stream, const DrawSource *source, const char *const *params, char *out, int64_t n)
 {
-    FastFill fast = fast_fill(dists, dist);
+    FastFill fast = fast_fill(dists, dist, stream);
 
     if (fast != NULL && fast(dists->fast, stream->kind, source, steps[dist], params, out, n)) {
         return 0;

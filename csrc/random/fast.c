@@ -345,11 +345,13 @@ bool fast_is_there(int dist)
     return is_there[dist];
 }
 
-bool fast_may(const Dists *dists, int dist)
+bool fast_may(const Dists *dists, int dist, StreamKind kind) { return dists->fast_kinds[dist] >> kind & 1 && fast_is_usable(dists, dist); }
+
+bool fast_is_usable(const Dists *dists, int dist)
 {
     const Fast *fast = dists->fast;
 
-    if (fast == NULL || dists->no_fast[dist]) {
+    if (fast == NULL) {
         return false;
     }
     switch (dist) {
@@ -403,7 +405,7 @@ const double *fast_standard_params(int standard)
     return standard == DIST_NORMAL ? normal : standard == DIST_EXPONENTIAL ? exponential : uniform;
 }
 
-bool fast_may_finish(const Dists *dists, int dist)
+bool fast_may_finish(const Dists *dists, int dist, const Stream *stream)
 {
     int standard = fast_standard(dist);
 
@@ -415,7 +417,7 @@ bool fast_may_finish(const Dists *dists, int dist)
         return false; /* what is spoilt is in draw.c */
     }
 #endif
-    return dist == DIST_CATEGORICAL || fast_may(dists, dist);
+    return dist == DIST_CATEGORICAL || fast_may(dists, dist, stream->kind);
 }
 
 #define VALUE(NAME)                                                                                   \
@@ -453,7 +455,7 @@ FastOne fast_one(const Dists *dists, int dist, const Stream *stream)
 #ifdef RANDOM_HAS_INLINED
     const FastOne *ones = kinds[stream->kind].ones;
 
-    return fast_may(dists, dist) && ones != NULL ? ones[dist] : NULL;
+    return fast_may(dists, dist, stream->kind) && ones != NULL ? ones[dist] : NULL;
 #else
     return NULL;
 #endif

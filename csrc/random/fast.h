@@ -33,11 +33,13 @@ typedef bool (*FastFill)(const Fast *fast, StreamKind kind, const DrawSource *so
 
 /* Whether fast.def has the distribution. */
 bool fast_is_there(int dist);
-/* The same, and it may be used. */
-bool fast_may(const Dists *dists, int dist);
+/* The same, and there are the tables that it needs. */
+bool fast_is_usable(const Dists *dists, int dist);
+/* The same, and it was compared on streams of that kind. */
+bool fast_may(const Dists *dists, int dist, StreamKind kind);
 /* NULL: there is none, or none for the stream's kind. */
 FastOne fast_one(const Dists *dists, int dist, const Stream *stream);
-FastFill fast_fill(const Dists *dists, int dist);
+FastFill fast_fill(const Dists *dists, int dist, const Stream *stream);
 
 /* The distribution whose draws, of parameters that do not change, are what a draw is made of that takes one number whatever its own
  * parameters are: standard normals of a normal, say, and of a categorical the uniform number. -1: there is none. */
@@ -45,7 +47,7 @@ int fast_standard(int dist);
 /* These parameters. */
 const double *fast_standard_params(int standard);
 /* Whether a draw may be made so: of a standard one, then by fast_value or, of a categorical, draw_find_category. */
-bool fast_may_finish(const Dists *dists, int dist);
+bool fast_may_finish(const Dists *dists, int dist, const Stream *stream);
 /* What a draw makes of the standard one at at_x; false, and nothing is written, where the parameters are not plain. at_b as in FastOne. */
 typedef bool (*FastValue)(const char *at_x, char *dst, const char *at_a, const char *at_b);
 FastValue fast_value(int dist);

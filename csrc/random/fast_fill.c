@@ -507,7 +507,7 @@ static void fill_wholes(StreamKind kind, const BitGen *bitgen, uint64_t low, uin
 #include "random/fast.def"
 #undef FAST
 
-FastFill fast_fill(const Dists *dists, int dist)
+FastFill fast_fill(const Dists *dists, int dist, const Stream *stream)
 {
     static const FastFill fills[N_DISTS] = {
 #define FAST(NAME, ...) [DIST_##NAME] = fill_##NAME,
@@ -515,5 +515,5 @@ FastFill fast_fill(const Dists *dists, int dist)
 #undef FAST
     };
 
-    return fast_may(dists, dist) ? fills[dist] : NULL;
+    return fast_may(dists, dist, stream->kind) ? fills[dist] : NULL;
 }

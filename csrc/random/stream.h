@@ -31,6 +31,7 @@ typedef struct StreamLayout {
 
 /* Bit generators whose words are drawn inline (pcg64.h, sfc64.h, mt19937.h); all others are called by their pointers. */
 typedef enum StreamKind { STREAM_CALLED, STREAM_PCG64, STREAM_PCG64DXSM, STREAM_SFC64, STREAM_MT19937, N_STREAM_KINDS } StreamKind;
+enum { STREAM_ALL_KINDS = (1 << N_STREAM_KINDS) - 1 };
 
 /* The half word that draws of 32 bits leave over, as the states of NumPy's generators of 64 bits have it. */
 typedef struct KeptHalf {
@@ -95,11 +96,11 @@ typedef struct NumpyLoop {
 
 /* How each distribution is drawn: by NumPy's functions (NULL: not found), or by the generator's method where these were
  * not found to draw the same. Whatever draws natively asks dists_have first; whatever draws by inlined code instead of the
- * functions asks no_fast too. bind decides at the first use of a distribution. */
+ * functions asks fast_kinds too. bind decides at the first use of a distribution, and of a kind. */
 typedef struct Dists {
     void *functions[N_DISTS][2];
     bool use_method[N_DISTS];
-    bool no_fast[N_DISTS]; /* only through `functions` */
+    unsigned char fast_kinds[N_DISTS]; /* on which inlined code was compared (1 << StreamKind); on others only through `functions` */
     const struct Fast *fast; /* lent: what fast paths need (fast.h); NULL: there are none */
 #ifdef PYSCAN_TEST_BUILD
     Spoil spoilt[N_DISTS];

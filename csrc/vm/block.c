@@ -397,7 +397,7 @@ static bool can_draw_ahead(const LoopFrame *loop_frame, const Block *block, cons
     const Stream *stream = loop_frame->body->pointers[step->src[0]];
 
     if (block_is_split(block, loop_frame->body->program, step)
-        && (stream->gauss != NULL || stream->by_method || !fast_may_finish(&host->dists, step->instr->fn))) {
+        && (stream->gauss != NULL || stream->by_method || !fast_may_finish(&host->dists, step->instr->fn, stream))) {
         return false;
     }
     return dist_has_batches(step->instr->fn) && stream->layout != NULL && draws_find(host, stream, step->instr->fn) != NULL;

@@ -168,6 +168,7 @@ static Set *set_new(StreamKind kind)
     set->dists.functions[DIST_EXPONENTIAL][0] = (void *)made_up_exponential;
     fast_learn(&set->fast, (void *)made_up_normal, (void *)made_up_exponential);
     set->dists.fast = &set->fast;
+    memset(set->dists.fast_kinds, STREAM_ALL_KINDS, sizeof set->dists.fast_kinds);
     return set;
 }
 
@@ -268,9 +269,10 @@ static void check_case(const Case *what, StreamKind kind, bool with_half)
 
     rig_set_up(&lengths);
     plain->dists.functions[DIST_INTEGERS][0] = fast->dists.functions[DIST_INTEGERS][0] = (void *)bounded;
-    plain->dists.no_fast[what->dist] = true;
-    CHECK((fast_one(&fast->dists, what->dist, &fast->stream) != NULL) == (kind != STREAM_CALLED) && fast_fill(&fast->dists, what->dist) != NULL);
-    CHECK(fast_one(&plain->dists, what->dist, &plain->stream) == NULL && fast_fill(&plain->dists, what->dist) == NULL);
+    CHECK((fast_one(&fast->dists, what->dist, &fast->stream) != NULL) == (kind != STREAM_CALLED) && fast_fill(&fast->dists, what->dist, &fast->stream) != NULL);
+    fast->dists.fast_kinds[what->dist] = 1u << kind;
+    plain->dists.fast_kinds[what->dist] = STREAM_ALL_KINDS & ~(1u << kind);
+    CHECK(fast_one(&plain->dists, what->dist, &plain->stream) == NULL && fast_fill(&plain->dists, what->dist, &plain->stream) == NULL);
     for (int round = 0; round < 40; round++) {
         int64_t n = (int64_t)(rig_uint64(&lengths.mix) % (round % 2 == 0 ? MOST : 20));
         FastOne one = fast_one(&fast->dists, what->dist, &fast->stream);

@@ -16,6 +16,7 @@ import pytest
 import pyscan
 from pyscan import _core, selfcheck
 from pyscan.errors import PyscanWarning
+from pyscan.tensor import random_types
 from tests.parity.drawing import HAS_SCIPY, ROWS, drawable, is_of_scipy, make_draw
 
 NATIVE = [name for name, row in ROWS.items() if row["native"]]
@@ -129,6 +130,113 @@ def test_a_distribution_that_was_not_compared_is_drawn_by_the_method():
     _core.draw_way("normal", "unknown")
     assert f() == np.random.default_rng(1).normal()
     assert f.counters["python_calls"] == 1
+
+
+# Kinds of bit generators
+
+
+def make_shared_draw(name="normal"):
+    """A function that fills, and its shared generator, a PCG64's."""
+    rng = pyscan.shared(np.random.default_rng(5), borrow=True)
+    draw, next_rng = make_draw(name, rng, (50,), selfcheck.read_regimes(ROWS[name])[0])
+    return pyscan.function([], draw, updates={rng: next_rng}), rng
+
+
+def settled_kinds(name):
+    return {kind for kind, is_right in _core.fast_kinds(name).items() if is_right is not None}
+
+
+def right_kinds(name):
+    return {kind for kind, is_right in _core.fast_kinds(name).items() if is_right}
+
+
+def test_only_the_kind_of_the_functions_bit_generator_is_compared():
+    make_shared_draw()
+    assert settled_kinds("normal") == right_kinds("normal") == {"PCG64"}
+    assert _core.draw_way("normal") == "fast"
+
+
+@pytest.mark.parametrize("make, kind", [(np.random.MT19937, "MT19937"), (np.random.SFC64, "SFC64"), (np.random.PCG64DXSM, "PCG64DXSM"), (np.random.Philox, "called")])
+def test_another_kind_is_compared_before_the_first_call_that_draws_from_it(make, kind):
+    f, rng = make_shared_draw()
+    f()
+    generator = np.random.Generator(make(3))
+    rng.set_value(generator, borrow=True)
+    assert settled_kinds("normal") == {"PCG64"}
+    assert f().tobytes() == np.random.Generator(make(3)).normal(size=50).tobytes()
+    assert settled_kinds("normal") == right_kinds("normal") == {"PCG64", kind}
+    assert f().tobytes() == np.random.Generator(make(3)).normal(size=100)[50:].tobytes()
+
+
+def test_the_kind_of_a_generator_that_a_call_gives_is_compared_too():
+    rng = random_types.random_generator_type()
+    draw, _ = make_draw("uniform", rng, (3,), (0.0, 1.0))
+    f = pyscan.function([rng], draw)
+    assert settled_kinds("uniform") == set()
+    assert f(np.random.Generator(np.random.SFC64(4))).tobytes() == np.random.Generator(np.random.SFC64(4)).uniform(size=3).tobytes()
+    assert settled_kinds("uniform") == right_kinds("uniform") == {"SFC64"}
+
+
+def test_a_subclass_is_drawn_by_its_own_methods_and_no_kind_is_compared_for_it():
+    class Halved(np.random.Generator):
+        def normal(self, *args, **kwargs):
+            return super().normal(*args, **kwargs) / 2
+
+    rng = pyscan.shared(Halved(np.random.PCG64(1)), borrow=True)
+    draw, next_rng = make_draw("normal", rng, None, (0.0, 1.0))
+    f = pyscan.function([], draw, updates={rng: next_rng})
+    assert f() == np.random.default_rng(1).normal() / 2
+    assert settled_kinds("normal") == set()
+
+
+def test_a_loop_compares_the_kind_for_the_standard_draws_that_it_makes_draws_of():
+    srng = pyscan.tensor.random.RandomStream(3)
+    path, updates = pyscan.scan(lambda x: srng.halfnormal(x, 1.0), outputs_info=[np.array(0.5)], n_steps=20)
+    pyscan.function([], path, updates=updates)
+    assert right_kinds("halfnormal") == right_kinds("normal") == {"PCG64"}
+
+
+def draw_otherwise_of(make, real):
+    """A method that draws a word too many from generators of that class."""
+    def method(np, rng, *args):
+        drawn = real(np, rng, *args)
+        if isinstance(rng.bit_generator, make):
+            rng.bit_generator.random_raw()
+        return drawn
+    return method
+
+
+def test_inlined_code_that_is_wrong_on_a_kind_is_not_used_on_it(monkeypatch):
+    monkeypatch.setattr(selfcheck._core, "draw_method", lambda asked, real=_core.draw_method("normal"): draw_otherwise_of(np.random.MT19937, real))
+    f, rng = make_shared_draw()
+    rng.set_value(np.random.Generator(np.random.MT19937(3)), borrow=True)
+    with pytest.warns(PyscanWarning, match=r"^normal: draws by inlined code.* like MT19937 differ .* by the functions of the NumPy that runs now") as told:
+        first, second = f(), f()
+    assert len(told) == 1
+    assert np.array([first, second]).tobytes() == np.random.Generator(np.random.MT19937(3)).normal(size=(2, 50)).tobytes()
+    assert (settled_kinds("normal"), right_kinds("normal")) == ({"PCG64", "MT19937"}, {"PCG64"})
+
+
+def test_a_distribution_whose_inlined_code_was_never_right_is_said_to_be_drawn_by_the_functions(monkeypatch):
+    monkeypatch.setattr(selfcheck._core, "draw_method", lambda asked, real=_core.draw_method("normal"): draw_otherwise_of(np.random.PCG64, real))
+    with pytest.warns(PyscanWarning, match="^normal: .* like PCG64"):
+        make_shared_draw()
+    assert _core.draw_way("normal") == "symbols"
+
+
+def test_a_call_that_could_not_compare_leaves_the_generator_alone_and_the_next_compares(monkeypatch):
+    f, rng = make_shared_draw()
+    rng.set_value(np.random.Generator(np.random.SFC64(3)), borrow=True)
+
+    def fail(*args):
+        raise MemoryError
+    monkeypatch.setattr(selfcheck._core, "draw_method", lambda asked: fail)
+    with pytest.raises(MemoryError):
+        f()
+    assert settled_kinds("normal") == {"PCG64"}
+    monkeypatch.undo()
+    assert f().tobytes() == np.random.Generator(np.random.SFC64(3)).normal(size=50).tobytes()
+    assert settled_kinds("normal") == {"PCG64", "SFC64"}
 
 
 # What differs is found out
