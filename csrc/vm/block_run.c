@@ -496,8 +496,9 @@ static int store_block(LoopFrame *loop_frame, int64_t step, int64_t n, Run *run)
 
 /* ---- blocks ---- */
 
-/* One step by the plain loop, in the order of the program. */
-static int run_plain_step(LoopFrame *loop_frame, Run *run)
+/* Scalars that the core computes in its columns are in registers again: the plain loop, of this call or the next, writes where they are,
+ * and the columns' memory may be gone by then. (Arrays are shown their storage whenever they are made.) */
+static void leave_columns(LoopFrame *loop_frame)
 {
     Frame *body = loop_frame->body;
 
@@ -507,6 +508,14 @@ static int run_plain_step(LoopFrame *loop_frame, Run *run)
             body->addr[value] = body->registers[value].bytes;
         }
     }
+}
+
+/* One step by the plain loop, in the order of the program. */
+static int run_plain_step(LoopFrame *loop_frame, Run *run)
+{
+    Frame *body = loop_frame->body;
+
+    leave_columns(loop_frame);
     set_storing(loop_frame, false);
     loop_place_rows(loop_frame, loop_frame->n_done);
     return loop_run_steps(loop_frame, &loop_frame->rows, body->each, body->each, 1, run);
@@ -572,7 +581,7 @@ static int finish_block(LoopFrame *loop_frame, int64_t n, Run *run)
     return run_after(block, n, run) < 0 || store_block(loop_frame, step, n, run) < 0 ? -1 : result;
 }
 
-int block_run(LoopFrame *loop_frame, Run *run)
+static int run_blocks(LoopFrame *loop_frame, Run *run)
 {
     const Block *block = loop_frame->block;
     int64_t n = FIRST_STEPS, n_left, step_cost = loop_frame->step_cost + (block->has_vectors ? block->tape->vector_cost : 0);
@@ -605,5 +614,13 @@ int block_run(LoopFrame *loop_frame, Run *run)
             result = run_plain_step(loop_frame, run);
         }
     }
+    return result;
+}
+
+int block_run(LoopFrame *loop_frame, Run *run)
+{
+    int result = run_blocks(loop_frame, run);
+
+    leave_columns(loop_frame);
     return result;
 }
