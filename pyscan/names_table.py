@@ -67,8 +67,9 @@ MODULES: dict[str, str] = {
     "tensor.linalg": "pyscan.tensor.linalg",
     "tensor.math": "pyscan.tensor.math pyscan.compat:allclose=_allclose",
     "tensor.nlinalg": "pyscan.tensor.nlinalg pyscan.tensor.nlinalg:MatrixInverse=Inv",
-    "tensor.nnet": "pyscan.tensor:sigmoid,softplus",
-    "tensor.nnet.basic": "pyscan.tensor:softplus",
+    "tensor.nnet": "pyscan.tensor.nnet",
+    "tensor.nnet.basic": "pyscan.tensor.nnet",
+    "tensor.nnet.sigm": "pyscan.tensor.nnet:hard_sigmoid,sigmoid",
     "tensor.random": "pyscan.tensor.random",
     "tensor.random.basic": "pyscan.tensor.random",
     "tensor.random.op": "pyscan.tensor.random",
@@ -180,17 +181,17 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "sparse.type": "SparseTensorType SparseType",
         "sparse.utils": "hash_from_sparse",
     }),
-    ('layers of neural networks', 'pyscan.tensor has dot, tanh, sigmoid, softplus and maximum to write them with.', {
+    ('layers of neural networks', 'pyscan.tensor.nnet has the activations and losses, and pyscan.tensor dot to write layers with.', {
         "tensor.nnet":
-            "abstract_conv2d batch_normalization binary_crossentropy categorical_crossentropy confusion_matrix conv2d "
-            "conv2d_grad_wrt_inputs conv2d_transpose conv3d crossentropy_categorical_1hot crossentropy_categorical_1hot_grad "
+            "abstract_conv2d batch_normalization confusion_matrix conv2d "
+            "conv2d_grad_wrt_inputs conv2d_transpose conv3d crossentropy_categorical_1hot_grad "
             "crossentropy_softmax_1hot crossentropy_softmax_1hot_with_bias crossentropy_softmax_1hot_with_bias_dx "
             "crossentropy_softmax_argmax_1hot_with_bias crossentropy_softmax_max_and_argmax_1hot "
             "crossentropy_softmax_max_and_argmax_1hot_with_bias crossentropy_to_crossentropy_with_softmax "
-            "crossentropy_to_crossentropy_with_softmax_with_bias elu graph_merge_softmax_with_crossentropy_softmax h_softmax "
-            "hard_sigmoid logsoftmax prepend_0_to_each_row prepend_1_to_each_row prepend_scalar_to_each_row relu selu "
-            "separable_conv2d sigmoid_binary_crossentropy softmax softmax_grad_legacy softmax_legacy softmax_simplifier "
-            "softmax_with_bias softsign ultra_fast_sigmoid",
+            "crossentropy_to_crossentropy_with_softmax_with_bias graph_merge_softmax_with_crossentropy_softmax h_softmax "
+            "prepend_0_to_each_row prepend_1_to_each_row prepend_scalar_to_each_row "
+            "separable_conv2d softmax_grad_legacy softmax_legacy softmax_simplifier "
+            "softmax_with_bias ultra_fast_sigmoid",
         "tensor.nnet.abstract_conv":
             "AbstractConv AbstractConv2d AbstractConv2d_gradInputs AbstractConv2d_gradWeights AbstractConv3d "
             "AbstractConv3d_gradInputs AbstractConv3d_gradWeights AbstractConv_gradInputs AbstractConv_gradWeights "
@@ -203,18 +204,18 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "tensor.nnet.basic":
             "CrossentropyCategorical1Hot CrossentropyCategorical1HotGrad CrossentropySoftmax1HotWithBiasDx "
             "CrossentropySoftmaxArgmax1HotWithBias Prepend_scalar_constant_to_each_row Prepend_scalar_to_each_row "
-            "ScalarSoftsign Softmax SoftmaxGrad SoftmaxWithBias add binary_crossentropy categorical_crossentropy "
-            "confusion_matrix crossentropy_categorical_1hot crossentropy_categorical_1hot_grad crossentropy_softmax_1hot "
+            "ScalarSoftsign Softmax SoftmaxGrad SoftmaxWithBias add "
+            "confusion_matrix crossentropy_categorical_1hot_grad crossentropy_softmax_1hot "
             "crossentropy_softmax_1hot_with_bias crossentropy_softmax_1hot_with_bias_dx "
             "crossentropy_softmax_argmax_1hot_with_bias crossentropy_softmax_max_and_argmax_1hot "
             "crossentropy_softmax_max_and_argmax_1hot_with_bias crossentropy_to_crossentropy_with_softmax "
-            "crossentropy_to_crossentropy_with_softmax_with_bias elu eq exp expm1 "
+            "crossentropy_to_crossentropy_with_softmax_with_bias eq exp "
             "graph_merge_softmax_with_crossentropy_softmax h_softmax local_advanced_indexing_crossentropy_onehot "
             "local_advanced_indexing_crossentropy_onehot_grad local_argmax_pushdown local_mul_canonizer "
             "local_softmax_grad_to_crossentropy_with_softmax_grad local_softmax_with_bias "
-            "local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc log mul neg optdb or_ prepend_0_to_each_row "
-            "prepend_1_to_each_row prepend_scalar_to_each_row relu scalar_softsign selu sigmoid sigmoid_binary_crossentropy "
-            "softmax softmax_grad_legacy softmax_legacy softmax_simplifier softmax_with_bias softsign tanh true_divide",
+            "local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc mul optdb or_ prepend_0_to_each_row "
+            "prepend_1_to_each_row prepend_scalar_to_each_row scalar_softsign "
+            "softmax_grad_legacy softmax_legacy softmax_simplifier softmax_with_bias tanh true_divide",
         "tensor.nnet.batchnorm":
             "AbstractBatchNormInference AbstractBatchNormTrain AbstractBatchNormTrainGrad BNComposite add batch_normalization "
             "batch_normalization_test batch_normalization_train bn_groupopt config local_abstract_batch_norm_inference "
@@ -245,8 +246,8 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "local_conv2d_gradinputs_cpu local_conv2d_gradweight_cpu local_inplace_sparse_block_gemv "
             "local_inplace_sparse_block_outer optdb sparse_block_gemv_inplace sparse_block_outer_inplace",
         "tensor.nnet.sigm":
-            "UltraFastScalarSigmoid clip hard_sigmoid local_hard_sigmoid local_ultra_fast_sigmoid pprint scalar_sigmoid "
-            "sigmoid ultra_fast_scalar_sigmoid ultra_fast_sigmoid ultra_fast_sigmoid_inplace",
+            "UltraFastScalarSigmoid clip local_hard_sigmoid local_ultra_fast_sigmoid pprint scalar_sigmoid "
+            "ultra_fast_scalar_sigmoid ultra_fast_sigmoid ultra_fast_sigmoid_inplace",
     }),
     ('signal processing', 'pyscan.as_op makes an operation of a Python function.', {
         "sandbox.fourier": "FFT dct_matrix fft generic half_fft half_ifft ifft zmatrix",

@@ -213,7 +213,7 @@ from pyscan.tensor.type_other import NoneConst, make_slice, none_type_t, slicety
 # What is imported or made when it is first asked for: modules, and names in modules.
 _LATER = {
     **dict.fromkeys(constructors, "type"),  # scalar, vector, ..., dmatrix, ..., vectors, ...
-    **{name: name for name in ("extra_ops", "linalg", "nlinalg", "random", "slinalg", "special")},
+    **{name: name for name in ("extra_ops", "linalg", "nlinalg", "nnet", "random", "slinalg", "special")},
     "Assert": "raise_op", "CheckAndRaise": "raise_op",
     **dict.fromkeys("""
         bincount broadcast_arrays broadcast_shape broadcast_to choose compress cumprod cumsum diag diagonal
