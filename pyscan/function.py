@@ -27,7 +27,7 @@ from pyscan import _core, maker
 from pyscan.config import config
 from pyscan.io import In, SymbolicInput, SymbolicOutput
 from pyscan.mode import get_mode
-from pyscan.sharedvalue import Container
+from pyscan.sharedvalue import Container, SharedVariable
 
 __all__ = ["function", "pfunc", "Function", "FunctionMaker", "rebuild_function", "orig_function", "function_dump"]
 
@@ -553,10 +553,14 @@ class Function(_core.Caller):
              name: str | None = None, profile: Any = None) -> Function:
         """A function of the same expressions, with its own defaults and the same shared variables; `profile` as for `function`.
 
-        `swap` maps shared variables to others that take their place (same type, else TypeError); `delete_updates` leaves the
-        updates out. `share_memory` is accepted for programs that give it: functions keep no memory that could be shared.
+        An input that is updated begins with its default again. `swap` maps shared variables to others that take their place
+        (same type, else TypeError); `delete_updates` leaves the updates out. `share_memory` is accepted for programs that give
+        it: functions keep no memory that could be shared.
         """
         swap = dict(swap or {})
+        for shared in (*swap.keys(), *swap.values()):
+            if not isinstance(shared, SharedVariable):
+                raise TypeError(f"swap maps shared variables to shared variables, and {shared} is none")
         replaced = {old.container: (old, new) for old, new in swap.items()}
         specs, containers = [], []
         for i, (spec, container) in enumerate(zip(self.maker.inputs, self._containers)):
@@ -569,7 +573,9 @@ class Function(_core.Caller):
                 new_container = new.container
             elif not spec.shared and not spec.implicit:
                 from copy import copy
-                new_container = _new_container(spec, copy(container.value) if spec.mutable else container.value)
+                own = container.value if spec.update is None else spec.value
+                own = own.value if isinstance(own, Container) else own
+                new_container = _new_container(spec, copy(own) if spec.mutable else own)
             mutable = spec.mutable and (update is not None or not spec.shared)
             value = None if self._is_required(i) else new_container if spec.shared else new_container.storage[0]
             specs.append(In(variable, spec.name, value, update, mutable, spec.strict, spec.allow_downcast, False, spec.implicit,

@@ -454,6 +454,17 @@ def test_a_copy_may_swap_shared_variables_and_drop_updates(x):
         f.copy(swap={s: pyscan.shared(np.zeros(2))})
     with pytest.raises(ValueError, match="does not use"):
         f.copy(swap={t: s})
+    for wrong in ({x: t}, {s: 3.0}, {"s": t}):
+        with pytest.raises(TypeError, match="shared variables to shared variables"):
+            f.copy(swap=wrong)
+
+
+def test_a_copy_begins_with_the_defaults_of_inputs_that_are_updated(y):
+    f = pyscan.function([In(y, value=2.0, update=y * 10.0)], y)
+    f()
+    first = f.copy()
+    first()
+    assert f["y"] == first["y"] == 20.0 and first.copy()() == 2.0 and f() == 20.0
 
 
 def test_a_pickled_function_goes_on_where_it_stood(x):
