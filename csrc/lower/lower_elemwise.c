@@ -129,6 +129,7 @@ int lower_elemwise(Builder *builder, PyObject *node)
     if (src == NULL || dtypes == NULL || sources == NULL) PyErr_NoMemory();
     else if (scalar >= 0) result = scalar == N_SCALARS || n == 0 || node_n_outputs(node) != 1 ? 1 : read_sources(builder, node, sources, dtypes);
     if (result != 0) goto done;
+    if (n == 1 && scalar < N_SCALARS && scalar_n_in(scalar) < 0) scalar = SCALAR_IDENTITY; /* a sum or product of one */
     if (scalar == N_SCALARS + 1) result = emit_cast(builder, node, sources);
     else if (scalar_types(scalar, (int)n, dtypes, &compute, &out) < 0) result = 1;
     else result = emit_map(builder, node_output(node, 0), scalar, compute, out, (int32_t)n, sources, src);
