@@ -507,8 +507,8 @@ def matrix(body, definite):
 
 @form
 def algebra(body):
-    name = choose(body, "inv", "det", "solve", "solve_positive", "triangular", "cholesky", "eigh", "svd", "qr", "power", "pinv")
-    a = matrix(body, name in ("cholesky", "eigh", "solve_positive"))
+    name = choose(body, "inv", "det", "solve", "solve_positive", "triangular", "cholesky", "eigh", "svd", "qr", "power", "pinv", "eig", "lstsq")
+    a = matrix(body, name in ("cholesky", "eigh", "solve_positive", "eig"))
     square = (WIDTH, WIDTH)
     lower = choose(body, True, False)
     if name == "inv":
@@ -521,7 +521,10 @@ def algebra(body):
         part = choose(body, 0, 1)
         return nlinalg.eigh(a, "L" if lower else "U")[part], square[1 - part:]
     if name == "qr":
-        return nlinalg.qr(a)[choose(body, 0, 1)], square
+        return nlinalg.qr(a, choose(body, "reduced", "complete"))[choose(body, 0, 1)], square
+    if name == "eig":
+        part = choose(body, 0, 1)
+        return nlinalg.eig(a)[part], square[1 - part:]
     if name == "power":
         return nlinalg.matrix_power(a, choose(body, 0, 1, 2, 3)), square
     if name == "pinv":
@@ -533,6 +536,9 @@ def algebra(body):
         return nlinalg.svd(a[:2], full_matrices=lower)[part], ((2, 2), (2,), (3, 3) if lower else (2, 3))[part]
     b, shape = body.tensor("f", choose(body, (WIDTH,), (WIDTH, WIDTH)))
     b = tame(b)
+    if name == "lstsq":
+        part = choose(body, 0, 2, 3)
+        return nlinalg.lstsq(a, b)[part], (shape, None, (), (WIDTH,))[part]
     if name == "triangular":
         return slinalg.solve_triangular(a, b, trans=choose(body, 0, 1, 2), lower=lower, unit_diagonal=choose(body, True, False)), shape
     return slinalg.solve(a, b, assume_a="pos" if name == "solve_positive" else choose(body, "gen", "sym"), lower=lower), shape

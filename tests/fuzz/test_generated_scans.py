@@ -156,6 +156,10 @@ def rows_reached(variable):
         yield "library", getattr(op, "library", None)
         if getattr(op, "kind", None) == "solve":
             yield from {("library", "solve"), ("library", "solve1")}
+        if getattr(op, "kind", None) == "qr":
+            yield "library", "qr_complete" if op.is_complete else "qr_reduced"
+        if getattr(op, "kind", None) == "pinv":
+            yield "library", "matmul"
 
 
 EXAMPLES = {**dict.fromkeys(FORMS, 25), lengths: 60, algebra: 200}  # forms that choose among several operations
