@@ -1,4 +1,4 @@
-/* Programs that several tests build. Relied on by: test_program.c, test_check.c. */
+/* Programs that several tests build. Relied on by: test_program.c, test_check.c, garden.c. */
 #include "sample.h"
 
 #include <string.h>
@@ -19,26 +19,32 @@ int32_t sample_computed(Program *program, DType dtype, int ndim, Status *status)
     return sample_value(program, ndim == 0 ? VALUE_SCALAR : VALUE_ARRAY, ORIGIN_COMPUTED, dtype, ndim, status);
 }
 
-static int32_t add_constant(Program *program, DType dtype, const void *element, Status *status)
+static int32_t add_constant(Program *program, DType dtype, int ndim, int64_t n, const void *elements, Status *status)
 {
-    Array constant = {.ndim = 0, .dtype = dtype};
+    Array constant = {.ndim = ndim, .dtype = dtype, .shape = {n}};
     int32_t number;
 
-    constant.buffer = buffer_new(8);
+    constant.buffer = buffer_new((size_t)n * 8);
     if (constant.buffer == NULL) {
         status_fail(status, STATUS_NO_MEMORY);
         return -1;
     }
     constant.data = constant.buffer->data;
-    memcpy(constant.data, element, 8);
+    array_set_contiguous_strides(&constant);
+    memcpy(constant.data, elements, (size_t)n * 8);
     number = program_add_constant(program, &constant, status);
     buffer_unref(constant.buffer);
     return number;
 }
 
-int32_t sample_double(Program *program, double value, Status *status) { return add_constant(program, DTYPE_FLOAT64, &value, status); }
+int32_t sample_double(Program *program, double value, Status *status) { return add_constant(program, DTYPE_FLOAT64, 0, 1, &value, status); }
 
-int32_t sample_integer(Program *program, int64_t value, Status *status) { return add_constant(program, DTYPE_INT64, &value, status); }
+int32_t sample_integer(Program *program, int64_t value, Status *status) { return add_constant(program, DTYPE_INT64, 0, 1, &value, status); }
+
+int32_t sample_vector(Program *program, DType dtype, int64_t n, const void *elements, Status *status)
+{
+    return add_constant(program, dtype, 1, n, elements, status);
+}
 
 int sample_instr(Program *program, SampleInstr sample, Status *status)
 {

@@ -1,6 +1,6 @@
 /* Programs that several tests build, and the short forms they are built with.
  *
- * Relies on: program. Relied on by: test_program.c, test_check.c. */
+ * Relies on: program. Relied on by: test_program.c, test_check.c, garden.c. */
 #ifndef PYSCAN_TESTS_C_SAMPLE_H
 #define PYSCAN_TESTS_C_SAMPLE_H
 
@@ -11,6 +11,9 @@ int32_t sample_value(Program *program, ValueClass value_class, ValueOrigin origi
 int32_t sample_computed(Program *program, DType dtype, int ndim, Status *status);
 int32_t sample_double(Program *program, double value, Status *status);
 int32_t sample_integer(Program *program, int64_t value, Status *status);
+int32_t sample_vector(Program *program, DType dtype, int64_t n, const void *elements, Status *status); /* of elements of 8 bytes */
+
+enum { SAMPLE_MAX_DST = 4, SAMPLE_MAX_SRC = 6, SAMPLE_MAX_AUX = 4 };
 
 typedef struct SampleInstr {
     Opcode opcode;
@@ -18,8 +21,8 @@ typedef struct SampleInstr {
     DType dtype;
     uint8_t flags;
     int32_t n_dst, n_src, n_aux;
-    int32_t dst[2], src[6];
-    int64_t aux[4];
+    int32_t dst[SAMPLE_MAX_DST], src[SAMPLE_MAX_SRC];
+    int64_t aux[SAMPLE_MAX_AUX];
 } SampleInstr;
 int sample_instr(Program *program, SampleInstr instr, Status *status);
 

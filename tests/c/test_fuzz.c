@@ -1,319 +1,17 @@
-/* Made-up programs: whatever the checker accepts runs without harm, and storage that is shared changes nothing.
+/* Made-up programs (garden.c): whatever the checker accepts runs without harm, and storage that is shared, frames that are used
+ * again and steps that run in blocks change nothing.
  *
- * A program grows by random instructions; those that the checker refuses are taken back. What stays is run on random
- * inputs, of other shapes each time, in a frame that is used again. Under the sanitizers every read and write beyond what
- * belongs to a value is caught, since inputs are lent in blocks of their exact size. */
+ * A program is run on inputs of other shapes each time, in a frame that is used again. Under the sanitizers every read and write
+ * beyond what belongs to a value is caught, since inputs are lent in blocks of their exact size. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "ops/ops.h"
+#include "garden.h"
 #include "rig.h"
-#include "sample.h"
 #include "test.h"
 #include "vm/vm.h"
-
-static uint64_t next_number(uint64_t *seed, uint64_t n)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (*seed >> 33) % n;
-}
-
-static bool one_in(uint64_t *seed, uint64_t n) { return next_number(seed, n) == 0; }
-
-/* ---- growing ---- */
-
-/* Where instructions are added: the program itself or the body of its loop. `whole` is what the checker sees. */
-typedef struct Garden {
-    Program *whole, *program;
-    uint64_t *seed;
-    bool may_be_empty;  /* instructions whose values are unspecified are wanted too */
-    int32_t *carried;   /* in a body: the stream that is handed on, which follows a draw in place on it; else NULL */
-} Garden;
-
-/* Plans and checks the whole; what a refused plan left behind is planned anew with the next one. */
-static bool is_accepted(const Garden *garden)
-{
-    Status status;
-
-    status_clear(&status);
-    return program_plan_storage(garden->whole, &status) == 0 && program_check(garden->whole, &status) == 0;
-}
-
-static int32_t pick_value(const Garden *garden, bool is_stream)
-{
-    int32_t number = 0;
-
-    for (int tries = 0; tries < 20; tries++) {
-        number = (int32_t)next_number(garden->seed, (uint64_t)garden->program->n_values);
-        if ((garden->program->values[number].value_class == VALUE_STREAM) == is_stream) {
-            break;
-        }
-    }
-    return number;
-}
-
-static const DType dtypes[] = {DTYPE_FLOAT64, DTYPE_FLOAT64, DTYPE_INT64, DTYPE_BOOL, DTYPE_FLOAT32, DTYPE_COMPLEX128, DTYPE_INT8};
-
-static DType pick_dtype(const Garden *garden, int32_t source)
-{
-    const Value *value = &garden->program->values[source];
-
-    return value->value_class > VALUE_ARRAY || one_in(garden->seed, 4) ? dtypes[next_number(garden->seed, sizeof dtypes / sizeof *dtypes)] : (DType)value->dtype;
-}
-
-static int64_t pick_aux(const Garden *garden, Opcode opcode)
-{
-    return opcode == I_SLICE || opcode == I_SET_SLICE ? (int64_t)next_number(garden->seed, 16) : (int64_t)next_number(garden->seed, 4) - 1;
-}
-
-static int32_t pick_fn(const Garden *garden, Opcode opcode)
-{
-    return (int32_t)next_number(garden->seed, opcode == I_MAP ? N_SCALARS : opcode == I_REDUCE ? N_REDUCES : 2);
-}
-
-/* Some number or array of that type, where one is found. */
-static int32_t pick_of(const Garden *garden, DType dtype)
-{
-    int32_t number = 0;
-
-    for (int tries = 0; tries < 20; tries++) {
-        number = pick_value(garden, false);
-        if (garden->program->values[number].dtype == dtype) {
-            break;
-        }
-    }
-    return number;
-}
-
-/* A draw whose parameters have the right types as far as such values are found. */
-static SampleInstr make_up_draw(const Garden *garden)
-{
-    int dist = (int)next_number(garden->seed, N_DISTS);
-    SampleInstr instr = {.opcode = I_DRAW, .fn = dist, .n_dst = 2, .n_src = 1, .n_aux = 1, .aux = {one_in(garden->seed, 4)}};
-
-    instr.flags = one_in(garden->seed, 2) ? INSTR_INPLACE : 0;
-    instr.src[0] = pick_value(garden, true);
-    if (instr.aux[0] != 0) {
-        instr.src[instr.n_src++] = pick_of(garden, DTYPE_INT64);
-    }
-    for (int i = 0; i < dist_n_params(dist); i++) {
-        instr.src[instr.n_src++] = pick_of(garden, dist_param_dtype(dist, i));
-    }
-    instr.dtype = dist_result_kind(dist) == 'l' ? DTYPE_INT64 : DTYPE_FLOAT64;
-    return instr;
-}
-
-/* A random instruction of random operands, with destinations of its own. */
-static SampleInstr make_up(const Garden *garden, Opcode opcode)
-{
-    static const int8_t row_n_src[N_OPCODES] = {
-#define OPCODE(NAME, text, n_dst, n_src, aux, effect) n_src,
-#include "program/opcodes.def"
-#undef OPCODE
-    };
-    SampleInstr instr = {.opcode = opcode, .fn = pick_fn(garden, opcode)};
-
-    instr.n_dst = 1;
-    instr.n_src = row_n_src[opcode] >= 0 ? row_n_src[opcode] : (int32_t)next_number(garden->seed, 5);
-    instr.n_aux = (int32_t)next_number(garden->seed, 4);
-    instr.flags = (uint8_t)((one_in(garden->seed, 3) ? INSTR_INPLACE : 0) | (one_in(garden->seed, 6) ? INSTR_INVARIANT : 0));
-    for (int32_t i = 0; i < instr.n_src; i++) {
-        instr.src[i] = pick_value(garden, opcode == I_ALIAS && one_in(garden->seed, 2));
-    }
-    for (int32_t i = 0; i < instr.n_aux; i++) {
-        instr.aux[i] = pick_aux(garden, opcode);
-    }
-    instr.dtype = instr.n_src > 0 ? pick_dtype(garden, instr.src[instr.n_src - 1]) : DTYPE_FLOAT64;
-    return instr;
-}
-
-/* Tries one instruction; whether it stayed. */
-static bool try_instr(const Garden *garden)
-{
-    Program *program = garden->program;
-    int32_t n_values = program->n_values, n_operands = program->n_operands, n_aux = program->n_aux, carried = -1;
-    Opcode opcode = (Opcode)next_number(garden->seed, N_OPCODES);
-    SampleInstr instr;
-    Status status;
-
-    if (opcode == I_LOOP || opcode == I_CALL || opcode == I_APPLY || (opcode == I_EMPTY && !garden->may_be_empty)) {
-        return false;
-    }
-    if (one_in(garden->seed, 4)) {
-        opcode = I_DRAW;
-    }
-    instr = opcode == I_DRAW ? make_up_draw(garden) : make_up(garden, opcode);
-    for (int32_t i = 0; i < instr.n_dst; i++) {
-        bool is_stream = i == 0 && (opcode == I_DRAW || (opcode == I_ALIAS && program->values[instr.src[0]].value_class == VALUE_STREAM));
-        DType dtype = opcode == I_DRAW ? instr.dtype : instr.n_src > 0 ? pick_dtype(garden, instr.src[0]) : pick_dtype(garden, 0);
-
-        instr.dst[i] = is_stream ? sample_value(program, VALUE_STREAM, ORIGIN_COMPUTED, DTYPE_BOOL, 0, &status)
-                                 : sample_computed(program, dtype, (int)next_number(garden->seed, 4), &status);
-    }
-    (void)sample_instr(program, instr, &status);
-    if (garden->carried != NULL && opcode == I_DRAW && instr.flags != 0 && instr.src[0] == *garden->carried) {
-        carried = *garden->carried;
-        *garden->carried = instr.dst[0];
-    }
-    if (is_accepted(garden)) {
-        return true;
-    }
-    if (carried >= 0) {
-        *garden->carried = carried;
-    }
-    program->n_instrs--;
-    program->n_values = n_values;
-    program->n_operands = n_operands;
-    program->n_aux = n_aux;
-    return false;
-}
-
-static void grow(const Garden *garden, int n_wanted)
-{
-    for (int tries = 0, n = 0; tries < 1500 && n < n_wanted; tries++) {
-        n += try_instr(garden) ? 1 : 0;
-    }
-}
-
-/* ---- the loop ---- */
-
-enum { N_INPUTS = 10 };
-enum { STEPS, SMALL, REAL, TRUTH, VECTOR, MATRIX, INTEGERS, TRUTHS, COMPLEXES, RNG };
-
-static const struct { ValueClass value_class; DType dtype; int ndim; } inputs[N_INPUTS] = {
-    {VALUE_SCALAR, DTYPE_INT64, 0},  {VALUE_SCALAR, DTYPE_INT64, 0}, {VALUE_SCALAR, DTYPE_FLOAT64, 0}, {VALUE_SCALAR, DTYPE_BOOL, 0},
-    {VALUE_ARRAY, DTYPE_FLOAT64, 1}, {VALUE_ARRAY, DTYPE_FLOAT64, 2}, {VALUE_ARRAY, DTYPE_INT64, 1},   {VALUE_ARRAY, DTYPE_BOOL, 1},
-    {VALUE_ARRAY, DTYPE_COMPLEX128, 1}, {VALUE_STREAM, DTYPE_BOOL, 0},
-};
-
-/* The body's first values. */
-enum { B_ROW, B_ELEMENT, B_TAP, B_TAP2, B_STATE, B_RNG, B_REAL, B_SMALL, B_TRUTH, B_VECTOR, B_INTEGERS };
-
-static Program *new_body(Status *status)
-{
-    Program *body = program_new(status);
-
-    sample_value(body, VALUE_ARRAY, ORIGIN_ROW, DTYPE_FLOAT64, 1, status);
-    sample_value(body, VALUE_SCALAR, ORIGIN_ROW, DTYPE_INT64, 0, status);
-    sample_value(body, VALUE_SCALAR, ORIGIN_ROW, DTYPE_FLOAT64, 0, status);
-    sample_value(body, VALUE_SCALAR, ORIGIN_ROW, DTYPE_FLOAT64, 0, status);
-    sample_value(body, VALUE_ARRAY, ORIGIN_ROW, DTYPE_FLOAT64, 1, status);
-    sample_value(body, VALUE_STREAM, ORIGIN_INPUT, DTYPE_BOOL, 0, status);
-    sample_value(body, VALUE_SCALAR, ORIGIN_INPUT, DTYPE_FLOAT64, 0, status);
-    sample_value(body, VALUE_SCALAR, ORIGIN_INPUT, DTYPE_INT64, 0, status);
-    sample_value(body, VALUE_SCALAR, ORIGIN_INPUT, DTYPE_BOOL, 0, status);
-    sample_value(body, VALUE_ARRAY, ORIGIN_INPUT, DTYPE_FLOAT64, 1, status);
-    sample_value(body, VALUE_ARRAY, ORIGIN_INPUT, DTYPE_INT64, 1, status);
-    sample_double(body, 0.5, status);
-    sample_integer(body, 1, status);
-    return body;
-}
-
-/* Points one of the body's results at another of its values, where the checker lets it. */
-static void try_result(const Garden *garden, int32_t *inner_out, bool is_stream)
-{
-    int32_t before = *inner_out;
-
-    for (int tries = 0; tries < 10; tries++) {
-        *inner_out = pick_value(garden, is_stream);
-        if (is_accepted(garden)) {
-            return;
-        }
-    }
-    *inner_out = before;
-}
-
-static void try_until(const Garden *garden, Loop *loop)
-{
-    for (int tries = 0; tries < 10 && loop->until < 0; tries++) {
-        loop->until = pick_value(garden, false);
-        if (!is_accepted(garden)) {
-            loop->until = -1;
-        }
-    }
-}
-
-static void try_flag(const Garden *garden, bool *flag)
-{
-    *flag = one_in(garden->seed, 2);
-    if (!is_accepted(garden)) {
-        *flag = false;
-    }
-}
-
-static void add_loop(const Garden *garden, Status *status)
-{
-    Program *program = garden->whole;
-    int32_t states[2], paths[2], rng;
-    LoopSequence sequences[2] = {{MATRIX, B_ROW}, {INTEGERS, B_ELEMENT}};
-    LoopTap taps[3] = {{-1, B_TAP}, {-2, B_TAP2}, {-1, B_STATE}};
-    LoopFixed fixed[5] = {{REAL, B_REAL}, {SMALL, B_SMALL}, {TRUTH, B_TRUTH}, {VECTOR, B_VECTOR}, {INTEGERS, B_INTEGERS}};
-    Garden inner = *garden;
-    Loop *loop;
-
-    states[0] = sample_computed(program, DTYPE_FLOAT64, 1, status);
-    states[1] = sample_computed(program, DTYPE_FLOAT64, 2, status);
-    paths[0] = sample_computed(program, DTYPE_FLOAT64, 1, status);
-    paths[1] = sample_computed(program, DTYPE_FLOAT64, 2, status);
-    rng = sample_value(program, VALUE_STREAM, ORIGIN_COMPUTED, DTYPE_BOOL, 0, status);
-    {
-        LoopState s[2] = {{.outer_in = VECTOR, .outer_out = states[0], .inner_out = B_TAP, .first_tap = 0, .n_taps = 2, .past = 2},
-                          {.outer_in = MATRIX, .outer_out = states[1], .inner_out = B_STATE, .first_tap = 2, .n_taps = 1, .past = 1}};
-        LoopPath p[2] = {{one_in(garden->seed, 2) ? STEPS : SMALL, paths[0], B_TAP2}, {STEPS, paths[1], B_ROW}};
-        LoopCarry carry = {.outer_in = RNG, .outer_out = rng, .inner_in = B_RNG, .inner_out = B_RNG};
-        Loop made = {.body = new_body(status), .n_steps = STEPS, .until = -1, .n_sequences = 2, .n_states = 2, .n_taps = 3, .n_paths = 2,
-                     .n_carries = 1, .n_fixed = 5, .sequences = sequences, .states = s, .taps = taps, .paths = p, .carries = &carry, .fixed = fixed};
-
-        (void)program_add_loop(program, &made, status);
-    }
-    (void)sample_instr(program, (SampleInstr){.opcode = I_LOOP, .n_aux = 1, .aux = {0}}, status);
-    loop = &program->loops[0];
-    inner.program = loop->body;
-    inner.carried = &loop->carries[0].inner_out;
-    CHECK(is_accepted(&inner));
-    grow(&inner, 1 + (int)next_number(garden->seed, 8));
-    for (int i = 0; i < 2; i++) {
-        try_result(&inner, &loop->states[i].inner_out, false);
-        try_result(&inner, &loop->paths[i].inner_out, false);
-        try_flag(garden, &loop->states[i].inplace);
-    }
-    try_result(&inner, &loop->carries[0].inner_out, true);
-    try_flag(garden, &loop->carries[0].inplace);
-    if (one_in(garden->seed, 3)) {
-        try_until(&inner, loop);
-    }
-}
-
-/* Owned: an accepted program. */
-static Program *new_program(uint64_t *seed, bool may_be_empty)
-{
-    Status status;
-    Program *program = program_new(&status);
-    Garden garden = {.whole = program, .program = program, .seed = seed, .may_be_empty = may_be_empty};
-    int32_t numbers[N_INPUTS], outputs[6], n_outputs = 0;
-
-    for (int32_t i = 0; i < N_INPUTS; i++) {
-        numbers[i] = sample_value(program, inputs[i].value_class, ORIGIN_INPUT, inputs[i].dtype, inputs[i].ndim, &status);
-    }
-    sample_integer(program, -1, &status);
-    sample_integer(program, 2, &status);
-    sample_double(program, 0.25, &status);
-    (void)program_set_inputs(program, N_INPUTS, numbers, &status);
-    if (!one_in(seed, 3)) {
-        add_loop(&garden, &status);
-    }
-    grow(&garden, 2 + (int)next_number(seed, 8));
-    for (int tries = 0; tries < 12 && n_outputs < 6; tries++) {
-        outputs[n_outputs] = pick_value(&garden, false);
-        (void)program_set_outputs(program, n_outputs + 1, outputs, &status);
-        n_outputs += is_accepted(&garden) ? 1 : 0;
-    }
-    (void)program_set_outputs(program, n_outputs, outputs, &status);
-    CHECK(is_accepted(&garden));
-    return program;
-}
 
 /* ---- running ---- */
 
@@ -321,23 +19,48 @@ static Program *new_program(uint64_t *seed, bool may_be_empty)
 typedef struct Lent {
     void *blocks[N_INPUTS];
     int64_t lengths[N_INPUTS][2];
-    uint64_t seed;
 } Lent;
 
-static double pick_double(uint64_t *seed)
-{
-    static const double doubles[] = {0, -0.0, 0.5, 1, 2, 3, -1, 0.25, NAN, INFINITY};
+/* The inputs of a call, made from a number: three in four are plain, so that most programs succeed on them. */
+typedef struct Inputs {
+    uint64_t seed;
+    bool is_plain;
+    int64_t length; /* of all axes of plain ones */
+} Inputs;
 
-    return doubles[next_number(seed, sizeof doubles / sizeof *doubles)];
+static Inputs make_inputs(uint64_t seed)
+{
+    static const int64_t lengths[] = {2, 4, 4, 5, 20, 33}; /* the last are long enough for blocks of steps */
+    Inputs inputs = {.seed = seed, .is_plain = !one_in(&seed, 4)};
+
+    inputs.length = lengths[next_number(&seed, sizeof lengths / sizeof *lengths)];
+    return inputs;
 }
 
-static void fill_elements(char *data, DType dtype, int64_t n, uint64_t *seed)
+static double pick_double(Inputs *inputs)
+{
+    static const double wild[] = {0, -0.0, 0.5, 1, 2, 3, -1, 0.25, NAN, INFINITY}, plain[] = {0.5, 1, 0.75, 0.25};
+
+    return inputs->is_plain ? plain[next_number(&inputs->seed, sizeof plain / sizeof *plain)]
+                            : wild[next_number(&inputs->seed, sizeof wild / sizeof *wild)];
+}
+
+/* Plain integers are indices of every axis, but for the first inputs, which are numbers of steps. */
+static int64_t pick_integer(Inputs *inputs, int32_t input)
+{
+    if (!inputs->is_plain) {
+        return (int64_t)next_number(&inputs->seed, 6) - 1;
+    }
+    return input == STEPS ? inputs->length - one_in(&inputs->seed, 4) : input == SMALL ? 1 : (int64_t)next_number(&inputs->seed, 2);
+}
+
+static void fill_elements(Inputs *inputs, int32_t input, char *data, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        int64_t integer = (int64_t)next_number(seed, 6) - 1;
-        double real = pick_double(seed);
+        int64_t integer = pick_integer(inputs, input);
+        double real = pick_double(inputs);
 
-        switch (dtype) {
+        switch (garden_inputs[input].dtype) {
         case DTYPE_BOOL:
             data[i] = (char)(integer & 1);
             break;
@@ -355,25 +78,24 @@ static void fill_elements(char *data, DType dtype, int64_t n, uint64_t *seed)
     }
 }
 
-static void lend_inputs(Frame *frame, Rig *rig, Lent *lent)
+static void lend_inputs(Frame *frame, Rig *rig, Inputs inputs, Lent *lent)
 {
-    uint64_t seed = lent->seed;
-
+    memset(lent, 0, sizeof *lent);
     for (int32_t i = 0; i < N_INPUTS; i++) {
-        int64_t n = 1, item = dtype_bytes(inputs[i].dtype);
+        int64_t n = 1, item = dtype_bytes(garden_inputs[i].dtype);
         Array *array;
 
-        if (inputs[i].value_class == VALUE_STREAM) {
+        if (garden_inputs[i].value_class == VALUE_STREAM) {
             *frame_stream(frame, i) = &rig->stream;
             continue;
         }
-        for (int axis = 0; axis < inputs[i].ndim; axis++) {
-            lent->lengths[i][axis] = (int64_t)next_number(&seed, 6);
+        for (int axis = 0; axis < garden_inputs[i].ndim; axis++) {
+            lent->lengths[i][axis] = inputs.is_plain ? inputs.length : (int64_t)next_number(&inputs.seed, 6);
             n *= lent->lengths[i][axis];
         }
         lent->blocks[i] = mem_alloc((size_t)(n * item));
-        fill_elements(lent->blocks[i], inputs[i].dtype, n, &seed);
-        if (inputs[i].ndim == 0) {
+        fill_elements(&inputs, i, lent->blocks[i], n);
+        if (garden_inputs[i].ndim == 0) {
             memcpy(frame_scalar(frame, i), lent->blocks[i], (size_t)item);
             continue;
         }
@@ -396,64 +118,94 @@ static uint64_t mix_bytes(uint64_t hash, const void *data, size_t n)
 static uint64_t mix_array(uint64_t hash, const Array *array)
 {
     Array copy = *array;
-    int64_t n = array_size(array);
+    int64_t n = array_size(array), n_parts = n * (dtype_kind(array->dtype) == 'c' ? 2 : 1);
     size_t n_bytes = (size_t)(n * dtype_bytes(array->dtype));
+    bool is_double = array->dtype == DTYPE_FLOAT64 || array->dtype == DTYPE_COMPLEX128;
+    bool is_float = array->dtype == DTYPE_FLOAT32 || array->dtype == DTYPE_COMPLEX64;
 
     hash = mix_bytes(hash, array->shape, (size_t)array->ndim * sizeof *array->shape);
     copy.data = mem_alloc(n_bytes);
     array_set_contiguous_strides(&copy);
     (void)array_copy(&copy, array);
-    for (int64_t i = 0; i < n && (array->dtype == DTYPE_FLOAT64 || array->dtype == DTYPE_COMPLEX128); i++) {
-        double *x = (double *)(void *)copy.data + i;
-        *x = isnan(*x) ? NAN : *x;
+    for (int64_t i = 0; i < n_parts && (is_double || is_float); i++) {
+        if (is_double && isnan(((double *)(void *)copy.data)[i])) {
+            ((double *)(void *)copy.data)[i] = NAN;
+        } else if (is_float && isnan(((float *)(void *)copy.data)[i])) {
+            ((float *)(void *)copy.data)[i] = NAN;
+        }
     }
-    hash = mix_bytes(hash, copy.data, array->dtype == DTYPE_FLOAT32 ? 0 : n_bytes);
+    hash = mix_bytes(hash, copy.data, n_bytes);
     mem_free(copy.data);
     return hash;
 }
 
 static int stop_sometimes(void *self) { return ++*(int *)self > 5; }
 
-/* One call, of which the k-th allocation fails if k is not 0: what it gave, as a number. */
-static uint64_t run_once(Frame *frame, uint64_t input_seed, int64_t k)
+/* How a call is made. */
+typedef struct Manner {
+    int64_t k;           /* the k-th allocation fails; 0: none */
+    int64_t block_steps; /* as of VmHost */
+    bool may_stop;       /* it may be interrupted, by the clock */
+    Counters *counters;  /* the frame's are added to these, unless it is NULL */
+} Manner;
+
+static const Manner in_blocks = {.block_steps = DEFAULT_BLOCK_STEPS}, step_by_step = {.block_steps = 0};
+
+static void add_counters(Counters *sum, const Counters *counters)
+{
+    sum->steps += counters->steps;
+    sum->block_steps += counters->block_steps;
+    sum->tile_steps += counters->tile_steps;
+}
+
+static uint64_t mix_outputs(Frame *frame, const Rig *rig)
+{
+    const Program *program = frame_program(frame);
+    uint64_t hash = mix_bytes(1, &rig->mix.own, sizeof rig->mix.own);
+
+    for (int32_t i = 0; i < program->n_outputs; i++) {
+        hash = mix_array(hash, frame_array(frame, program->outputs[i]));
+    }
+    return hash;
+}
+
+/* One call: what it gave, as a number, which is below N_STATUS_CODES if that was a failure. */
+static uint64_t run_once(Frame *frame, Inputs inputs, Manner manner)
 {
     Rig rig;
-    VmHost host = {0};
-    Lent lent = {.seed = input_seed};
+    VmHost host = {.block_steps = manner.block_steps};
+    Lent lent;
     Status status;
-    uint64_t hash = 1;
-    int64_t n_faults;
+    uint64_t found;
     int n_polls = 0, result;
 
     rig_set_up(&rig);
     host.dists = rig.dists;
-    host.poll = stop_sometimes;
+    host.poll = manner.may_stop ? stop_sometimes : NULL;
     host.self = &n_polls;
     status_clear(&status);
-    lend_inputs(frame, &rig, &lent);
-    if (k > 0) {
-        mem_fault_arm(k, 1);
+    lend_inputs(frame, &rig, inputs, &lent);
+    if (manner.k > 0) {
+        mem_fault_arm(manner.k, 1);
     }
     result = vm_run(frame, &host, &status);
-    n_faults = mem_fault_disarm();
-    /* Where invariant instructions fail, step 0 runs whole, and an error before theirs is the one reported. */
-    CHECK(n_faults == 0 || result < 0);
+    if (manner.k > 0) {
+        (void)mem_fault_disarm();
+    }
     if (result == 0) {
-        const Program *program = frame_program(frame);
-
-        for (int32_t i = 0; i < program->n_outputs; i++) {
-            hash = mix_array(hash, frame_array(frame, program->outputs[i]));
-        }
-        hash = mix_bytes(hash, &rig.mix.own, sizeof rig.mix.own);
+        found = mix_outputs(frame, &rig);
     } else {
         CHECK(status.code != STATUS_OK && status.code != STATUS_PYTHON);
-        hash = (uint64_t)status.code;
+        found = (uint64_t)status.code;
     }
-    frame_reset(frame, &host, one_in(&input_seed, 2) ? 0 : 1 << 20);
+    if (manner.counters != NULL) {
+        add_counters(manner.counters, frame_counters(frame));
+    }
+    frame_reset(frame, &host, one_in(&inputs.seed, 2) ? 0 : 1 << 20);
     for (int i = 0; i < N_INPUTS; i++) {
         mem_free(lent.blocks[i]);
     }
-    return hash;
+    return found;
 }
 
 static Frame *frame_of(const Program *program)
@@ -463,6 +215,20 @@ static Frame *frame_of(const Program *program)
 
     CHECK(frame != NULL);
     return frame;
+}
+
+/* What the garden tries: whether a program succeeds on plain inputs. */
+static bool succeeds(const Program *program)
+{
+    Frame *frame = frame_of(program);
+    bool result = true;
+
+    for (uint64_t i = 0; result && i < 3; i++) {
+        Inputs inputs = {.seed = i, .is_plain = true, .length = 4 + (int64_t)i};
+        result = run_once(frame, inputs, step_by_step) >= N_STATUS_CODES;
+    }
+    frame_free(frame, &(VmHost){0});
+    return result;
 }
 
 /* Gives every value storage of its own. */
@@ -490,43 +256,57 @@ static int read_number(const char *name, int otherwise)
 static void accepted_programs_run_without_harm_on_inputs_of_any_shape(void)
 {
     uint64_t seed = (uint64_t)read_number("PYSCAN_FUZZ_SEED", 1);
+    Manner manner = {.block_steps = DEFAULT_BLOCK_STEPS, .may_stop = true};
 
     for (int i = read_number("PYSCAN_FUZZ_PROGRAMS", 60); i > 0; i--) {
-        Program *program = new_program(&seed, true);
+        Program *program = garden_grow(&seed, true, succeeds);
         Frame *frame = frame_of(program);
 
         for (int j = 0; j < 12; j++) {
-            (void)run_once(frame, next_number(&seed, 1u << 30), 0);
+            (void)run_once(frame, make_inputs(next_number(&seed, 1u << 30)), manner);
         }
         frame_free(frame, &(VmHost){0});
         program_free(program);
     }
 }
 
-static void shared_storage_and_used_frames_change_no_result(void)
+enum { N_CALLS = 8 };
+
+/* Of a program in a frame that is used again: what the calls with these inputs give. */
+static int find_results(const Program *program, const uint64_t *seeds, uint64_t *found, Manner manner)
+{
+    Frame *frame = frame_of(program);
+    int n_failed = 0;
+
+    for (int j = 0; j < N_CALLS; j++) {
+        found[j] = run_once(frame, make_inputs(seeds[j]), manner);
+        n_failed += found[j] < N_STATUS_CODES;
+    }
+    frame_free(frame, &(VmHost){0});
+    return n_failed;
+}
+
+static void storage_frames_and_blocks_change_no_result(void)
 {
     uint64_t seed = (uint64_t)read_number("PYSCAN_FUZZ_SEED", 1) + 1000;
-    int n_runs = 0, n_failed = 0, n_programs = (int)read_number("PYSCAN_FUZZ_PROGRAMS", 60);
+    int n_failed = 0, n_programs = read_number("PYSCAN_FUZZ_PROGRAMS", 60);
+    Counters counters = {0};
+    Manner counted = {.block_steps = DEFAULT_BLOCK_STEPS, .counters = &counters};
 
-    /* Most made-up programs fail in a call, which is compared too; a few more are made where all of them do. */
-    for (int i = 0; i < n_programs || (i < 10 * n_programs && n_failed == n_runs); i++) {
-        Program *program = new_program(&seed, false);
-        Frame *frame = frame_of(program);
-        uint64_t seeds[8], found[8];
+    for (int i = 0; i < n_programs; i++) {
+        Program *program = garden_grow(&seed, false, succeeds);
+        uint64_t seeds[N_CALLS], found[N_CALLS];
         Status status;
 
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < N_CALLS; j++) {
             seeds[j] = next_number(&seed, 1u << 30);
-            found[j] = run_once(frame, seeds[j], 0);
-            n_failed += found[j] < N_STATUS_CODES;
-            n_runs++;
         }
-        frame_free(frame, &(VmHost){0});
+        n_failed += find_results(program, seeds, found, counted);
         unshare(program);
         CHECK(program_check(program, &status) == 0);
-        for (int j = 7; j >= 0; j--) {
-            frame = frame_of(program);
-            if (run_once(frame, seeds[j], 0) != found[j]) {
+        for (int j = N_CALLS - 1; j >= 0; j--) {
+            Frame *frame = frame_of(program);
+            if (run_once(frame, make_inputs(seeds[j]), j % 2 == 0 ? in_blocks : step_by_step) != found[j]) {
                 char *listing = program_listing(program);
                 check_that(false, listing, __FILE__, __LINE__);
                 mem_free(listing);
@@ -535,7 +315,9 @@ static void shared_storage_and_used_frames_change_no_result(void)
         }
         program_free(program);
     }
-    CHECK(n_failed < n_runs); /* some calls succeed, or nothing was compared */
+    /* Most calls succeed, and the loops run in all ways, or little was compared. */
+    CHECK(n_failed < n_programs * N_CALLS / 2);
+    CHECK(counters.block_steps > 0 && counters.tile_steps > 0 && counters.steps > counters.block_steps + counters.tile_steps);
 }
 
 static void a_failed_allocation_harms_neither_the_run_nor_the_next(void)
@@ -543,16 +325,19 @@ static void a_failed_allocation_harms_neither_the_run_nor_the_next(void)
     uint64_t seed = (uint64_t)read_number("PYSCAN_FUZZ_SEED", 1) + 2000;
 
     for (int i = read_number("PYSCAN_FUZZ_PROGRAMS", 60); i > 0; i--) {
-        Program *program = new_program(&seed, false);
+        Program *program = garden_grow(&seed, false, succeeds);
         Frame *frame = frame_of(program);
-        uint64_t input_seed = next_number(&seed, 1u << 30), expected = run_once(frame, input_seed, 0);
+        Inputs inputs = make_inputs(next_number(&seed, 1u << 30));
+        uint64_t expected = run_once(frame, inputs, in_blocks);
 
         for (int64_t k = 1; k < 12; k++) {
             Status status;
             Frame *other;
+            uint64_t found;
 
-            (void)run_once(frame, input_seed, k);
-            CHECK(run_once(frame, input_seed, 0) == expected);
+            found = run_once(frame, inputs, (Manner){.k = k, .block_steps = DEFAULT_BLOCK_STEPS});
+            CHECK(found == expected || found == STATUS_NO_MEMORY); /* some memory only serves speed */
+            CHECK(run_once(frame, inputs, in_blocks) == expected);
             mem_fault_arm(k, 1);
             other = frame_new(program, &status);
             CHECK((mem_fault_disarm() == 0) == (other != NULL) && (other != NULL || status.code == STATUS_NO_MEMORY));
@@ -566,6 +351,6 @@ static void a_failed_allocation_harms_neither_the_run_nor_the_next(void)
 const Test tests_fuzz[] = {
     TEST(a_failed_allocation_harms_neither_the_run_nor_the_next),
     TEST(accepted_programs_run_without_harm_on_inputs_of_any_shape),
-    TEST(shared_storage_and_used_frames_change_no_result),
+    TEST(storage_frames_and_blocks_change_no_result),
     {NULL, NULL},
 };
