@@ -55,6 +55,7 @@ struct TapeVector {
     int32_t values[N_TAPE_OPERANDS];
     bool is_lane[N_TAPE_OPERANDS];   /* in the row of a lane; else an array that stays, or a number in memory */
     int64_t n;                       /* elements; this and what follows is known in a call */
+    int32_t n_tiled;                 /* how many cells from this one on are run tile by tile, when it is */
     int64_t rows[N_TAPE_OPERANDS];   /* how far the operand moves from step to step */
     int64_t items[N_TAPE_OPERANDS];  /* from element to element: 0 where there is one for all */
     FoldKernel fold;                 /* of a fold */

@@ -12,8 +12,9 @@
 #include "ops/ops.h"
 #include "vm/tape.h"
 
-/* Longer arrays gain nothing by cells, and should not hold up an interrupt. */
-enum { MAX_LENGTH = 512, MAX_VECTOR_PAST = 4 };
+/* Longer arrays gain nothing by cells, and should not hold up an interrupt. Those beyond SHORT_LENGTH are run by kernels, elementwise
+ * steps in a row tile by tile, so that what is between them stays in the nearest cache. */
+enum { MAX_LENGTH = 4096, SHORT_LENGTH = 512, TILE_LENGTH = 256, MAX_VECTOR_PAST = 4 };
 
 /* ---- which cores ---- */
 
@@ -313,6 +314,35 @@ static void kernel_arrays_cell(TAPE_ARGUMENTS)
     TAPE_JUMP(cell + 1);
 }
 
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+static void run_kernels_by_tiles(const TapeCell *first, int64_t t)
+{
+    const int64_t n = first->vector->n;
+
+    for (int64_t start = 0; start < n; start += TILE_LENGTH) {
+        int64_t n_tile = n - start < TILE_LENGTH ? n - start : TILE_LENGTH;
+
+        for (const TapeCell *cell = first; cell < first + first->vector->n_tiled; cell++) {
+            const TapeVector *vector = cell->vector;
+            char *args[N_TAPE_OPERANDS];
+
+            for (int i = vector->first; i < N_TAPE_OPERANDS; i++) {
+                args[i] = ROW(i) + start * vector->items[i];
+            }
+            cell->kernel(n_tile, &args[vector->first], &vector->items[vector->first]);
+        }
+    }
+}
+
+/* Several cells as one, in the first's place. */
+static void tiled_arrays_cell(TAPE_ARGUMENTS)
+{
+    run_kernels_by_tiles(cell, t);
+    TAPE_JUMP(cell + cell->vector->n_tiled);
+}
+
 /* ---- choosing cells by shapes ---- */
 
 static bool is_whole(const TapeVector *vector, int operand) { return vector->items[operand] != 0; }
@@ -342,10 +372,13 @@ static void choose_cell(const Frame *body, TapeVector *vector)
     const Instr *instr = vector->step->instr;
     TapeFunction function = NULL;
 
+    vector->n_tiled = 1;
     if (instr->opcode == I_REDUCE) {
         function = instr->fn == REDUCE_ADD && instr->dtype == DTYPE_FLOAT64 ? sum_array_cell : fold_array_cell;
     } else if (instr->opcode == I_DOT) {
         function = vector->product.is_padded ? dot_packed_cell : dot_plain_cell;
+    } else if (vector->n > SHORT_LENGTH) {
+        function = kernel_arrays_cell;
     } else if (instr->opcode == I_MAP && instr->fn == SCALAR_SWITCH && dtype_bytes((DType)instr->dtype) == 8) {
         function = !is_whole(vector, TAPE_FIRST) && is_whole(vector, TAPE_A) && is_whole(vector, TAPE_B) ? choose_array_cell : NULL;
     } else if (instr->opcode == I_MAP && instr->dtype == DTYPE_FLOAT64 && instr->n_src == 2) {
@@ -372,6 +405,32 @@ static void join_cells(TapeVector *first, const TapeVector *second)
     } else if (second->cell->function == plus_arrays_cell && (is_of_number || function == times_number_cell)) {
         first->cell->function = is_of_number ? (is_second ? plus_second_product_cell : plus_first_product_cell)
                                              : (is_second ? plus_second_multiple_cell : plus_first_multiple_cell);
+    }
+}
+
+/* Whether a step is one on long arrays whose elements are all of 8 bytes: then those that share memory, now one array and then another, are
+ * in the same place for the same element, and the elements of a tile need no others. */
+static bool can_be_tiled(const TapeVector *vector)
+{
+    bool can = vector->n > SHORT_LENGTH && vector->cell->function == kernel_arrays_cell;
+
+    for (int operand = vector->first; can && operand < N_TAPE_OPERANDS; operand++) {
+        can = vector->items[operand] == 0 || vector->items[operand] == 8;
+    }
+    return can;
+}
+
+/* Makes one cell of those in a row that can be tiled, from the last on. */
+static void join_tiled(Tape *tape)
+{
+    for (int32_t i = tape->n_vectors - 2; i >= 0; i--) {
+        TapeVector *vector = &tape->vectors[i];
+
+        if (vector[1].cell == vector->cell + 1 && vector[1].n == vector->n && can_be_tiled(vector)
+            && (can_be_tiled(&vector[1]) || vector[1].cell->function == tiled_arrays_cell)) {
+            vector->n_tiled = vector[1].n_tiled + 1;
+            vector->cell->function = tiled_arrays_cell;
+        }
     }
 }
 
@@ -431,7 +490,7 @@ static bool fit_product(const Frame *body, TapeVector *vector)
     const Array *a = body->arrays[vector->step->src[0]], *b = body->arrays[vector->step->src[1]];
     const Array *factor = body->arrays[vector->values[TAPE_A]];
 
-    return array_is_contiguous(factor) && factor->shape[0] > 0 && factor->shape[0] <= MAX_LENGTH && vector->n <= MAX_LENGTH && dot_is_own(a, b);
+    return array_is_contiguous(factor) && factor->shape[0] > 0 && factor->shape[0] <= SHORT_LENGTH && vector->n <= SHORT_LENGTH && dot_is_own(a, b);
 }
 
 static bool fit_vector(const Frame *body, TapeVector *vector)
@@ -524,4 +583,5 @@ void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lan
             join_cells(&tape->vectors[i - 1], &tape->vectors[i]);
         }
     }
+    join_tiled(tape);
 }

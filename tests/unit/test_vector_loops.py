@@ -142,6 +142,22 @@ def long_arrays(srng, n):
     return [], [outputs[0][-1], outputs[1]], updates, []
 
 
+def tiled_arrays(srng, n, d=700):
+    """Steps on long arrays in a row, which go tile by tile, and what comes between them: other types, choices, numbers of a state."""
+    k0, c = at.lvector("k0"), at.dvector("c")
+
+    def step(second, x, k, s, c):
+        z = srng.normal(size=(d,))
+        new = at.exp(-0.5 * at.sqr(x - second)) * 0.5 + at.sin(z) / (2.0 + c)
+        small = at.cast(new * s, "float32") * np.float32(0.5)
+        k = k * 3 + at.cast(small > 0.25, "int64") - 7 * (k > 40)
+        return new - at.cast(small, "float64") * z, k, s * 0.5 + 0.25, at.switch(new > x, new, x * s), z * z * c * c + k
+
+    outputs, updates = scanned(step, n, outputs_info=[dict(initial=at.as_tensor_variable(np.linspace(-1, 1, 2 * d).reshape(2, d)), taps=[-2, -1]), k0,
+                                                      np.float64(1.0), None, None], non_sequences=[c])
+    return [k0, c], outputs, updates, [np.arange(d) % 50, np.cos(np.arange(float(d)))]
+
+
 def sums_of_more_than_a_block(srng, n):
     outputs, updates = scanned(lambda x: (x * 0.5 + srng.normal(size=(200,)), at.sum(x)), n, outputs_info=[at.as_tensor_variable(np.zeros(200)), None])
     return [], [outputs[0][-1], outputs[1]], updates, []
@@ -263,7 +279,7 @@ def test_products_of_infinite_numbers_keep_their_signs_and_their_order():
 
 
 TAPED = [arrays_of_growing_lengths, metropolis, last_metropolis, metropolis_until, taps_of_arrays, last_taps_of_arrays, arrays_that_change_places, draws_as_states,
-         strided_sequences, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, sums_of_products,
+         strided_sequences, tiled_arrays, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, sums_of_products,
          an_array_in_a_nest]
 OTHERS = [counts, an_array_passed_on, one_value_for_two_states, sequences_with_gaps, a_row_for_all, long_arrays, sums_of_more_than_a_block, empty_arrays,
           rows_by_a_state, two_columns_of_one_value]
@@ -295,6 +311,15 @@ def test_one_function_takes_arrays_of_other_lengths_in_each_call():
         arguments = np.sin(np.arange(d)), np.cos(np.arange(e))
         want, got = (f(*arguments) for f in functions)
         assert all(a.tobytes() == b.tobytes() and a.shape == b.shape for a, b in zip(want, got, strict=True))
+
+
+@pytest.mark.parametrize("d", [511, 512, 513, 767, 768, 1025, 4096, 4097])
+def test_long_arrays_are_the_same_by_tiles(d):
+    def build(srng, n):
+        return tiled_arrays(srng, n, d)
+    want, got = outcome(build, 0, 20), outcome(build, 256, 20)
+    assert_same(want, got)
+    assert got[2]["block_steps"] > 0
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 15, 16, 17, 40, 127, 128])
