@@ -60,13 +60,14 @@ MODULES: dict[str, str] = {
     "scan.utils": "pyscan.scan:until",
     "scan.views": "pyscan.scan:map,reduce,foldl,foldr",
     "tensor": "pyscan.tensor pyscan.graph:Constant,Op,Variable",
-    "tensor.basic": "pyscan.tensor.basic pyscan.tensor",
+    "tensor.basic": "pyscan.tensor.basic pyscan.tensor pyscan.tensor.extra_ops:AllocDiag,Choose,ExtractDiag,Eye,Nonzero,Tri",
+    "tensor.blas": "pyscan.tensor.math:BatchedDot,batched_dot,batched_tensordot",
     "tensor.elemwise": "pyscan.tensor.elemwise",
     "tensor.exceptions": "pyscan.tensor.basic pyscan.errors",
-    "tensor.extra_ops": "pyscan.tensor.extra_ops",
+    "tensor.extra_ops": "pyscan.tensor.extra_ops pyscan.tensor.shape:squeeze",
     "tensor.linalg": "pyscan.tensor.linalg",
     "tensor.math": "pyscan.tensor.math pyscan.compat:allclose=_allclose",
-    "tensor.nlinalg": "pyscan.tensor.nlinalg pyscan.tensor.nlinalg:MatrixInverse=Inv",
+    "tensor.nlinalg": "pyscan.tensor.nlinalg pyscan.tensor.nlinalg:MatrixInverse=Inv pyscan.tensor.extra_ops:extract_diag",
     "tensor.nnet": "pyscan.tensor.nnet",
     "tensor.nnet.basic": "pyscan.tensor.nnet",
     "tensor.nnet.sigm": "pyscan.tensor.nnet:hard_sigmoid,sigmoid",
@@ -335,8 +336,8 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "link.vm": "Loop Stack UpdatingVM VM calculate_reallocate_info config",
         "scan.scan_perform_ext": "config try_import try_reload",
         "tensor.blas":
-            "BatchedDot Dot22 Dot22Scalar Gemm GemmOptimizer GemmRelated Gemv Ger _as_scalar _dot22 _dot22scalar "
-            "_factor_canonicalized _gemm_canonicalize _is_real_matrix add batched_dot batched_tensordot blas_opt_inplace "
+            "Dot22 Dot22Scalar Gemm GemmOptimizer GemmRelated Gemv Ger _as_scalar _dot22 _dot22scalar "
+            "_factor_canonicalized _gemm_canonicalize _is_real_matrix add blas_opt_inplace "
             "blas_optdb bool_t check_init_y config gemm gemm_inplace gemm_no_inplace gemv gemv_inplace gemv_no_inplace ger "
             "ger_destructive ldflags local_dimshuffle_lift local_dot22_to_dot22scalar local_dot22_to_ger_or_gemv "
             "local_dot_to_dot22 local_gemm_to_gemv local_gemm_to_ger local_inplace_gemm local_inplace_gemv local_inplace_ger "
@@ -596,10 +597,10 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     }),
     ('an operation on tensors', 'pyscan.as_op makes an operation of a Python function.', {
         "tensor":
-            "TensorLike bartlett batched_tensordot convolve default fill_diagonal_offset "
+            "TensorLike bartlett convolve default fill_diagonal_offset "
             "hyp2f1_der load permute_row_elements transfer values_eq_approx_always_true",
         "tensor.basic":
-            "AllocDiag Choose Default ExtractDiag Eye MakeVectorPrinter Nonzero PermuteRowElements Tri _convert_to_complex128 "
+            "Default MakeVectorPrinter PermuteRowElements _convert_to_complex128 "
             "_convert_to_complex64 _convert_to_float32 _convert_to_float64 _convert_to_int16 _convert_to_int32 "
             "_convert_to_int64 _convert_to_int8 assert_op config default int32 join_ make_vector permute_row_elements pprint "
             "register_transfer transfer",
@@ -608,7 +609,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
         "tensor.extra_ops":
             "Bartlett CpuContiguous CumprodOp CumsumOp FillDiagonal FillDiagonalOffset RavelMultiIndex UnravelIndex "
             "advanced_inc_subtensor1 at_abs bartlett bartlett_ broadcast_to_ cpu_contiguous dvector fill_diagonal_ "
-            "fill_diagonal_offset fill_diagonal_offset_ ge int_t lt squeeze",
+            "fill_diagonal_offset fill_diagonal_offset_ int_t",
         "tensor.inplace":
             "abs_inplace add_inplace and__inplace arccos_inplace arccosh_inplace arcsin_inplace arcsinh_inplace "
             "arctan2_inplace arctan_inplace arctanh_inplace betainc_inplace ceil_inplace chi2sf_inplace conj_inplace "
@@ -628,7 +629,7 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
             "Argmax Convolve Max Mean Min MulWithoutZeros NonZeroCAReduce NoneConst ProdWithoutZeros _conj _dot alloc "
             "check_and_normalize_axes config convolve hyp2f1_der isinf_ isnan_ mod_check mul_without_zeros "
             "pprint",
-        "tensor.nlinalg": "TensorInv TensorSolve dvector extract_diag lscalar",
+        "tensor.nlinalg": "TensorInv TensorSolve dvector lscalar",
         "tensor.shape": "_shape _specify_shape int32 shape_i_op",
         "tensor.sharedvar": "load_shared_variable",
         "tensor.slinalg":

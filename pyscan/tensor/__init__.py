@@ -68,6 +68,7 @@ from pyscan.tensor.math import (
     argmax,
     argmin,
     batched_dot,
+    batched_tensordot,
     betainc,
     bitwise_and,
     bitwise_not,

@@ -15,7 +15,7 @@ from pyscan._core import Apply, Constant, Op, Variable
 from pyscan.errors import NotScalarConstantError
 from pyscan.scalar import ScalarType, dtype_kinds, dtype_name, float_x, get_scalar_type, upcast
 from pyscan.tensor import subtensor
-from pyscan.tensor.elemwise import cast, dimshuffle, elemwise_ops, tensor_copy  # noqa: F401  (imported from here)
+from pyscan.tensor.elemwise import cast, dimshuffle, elemwise_ops, known_axis, tensor_copy  # noqa: F401  (imported from here)
 from pyscan.tensor.type import TensorType, tensor_type
 from pyscan.tensor.type_other import NoneConst  # noqa: F401  (imported from here)
 from pyscan.tensor.variable import as_tensor, as_tensor_variable, constant  # noqa: F401
@@ -477,7 +477,7 @@ def stack(*tensors, axis=0):
     elif isinstance(tensors[0], Variable) and len(tensors) == 1 and tensors[0].type.ndim > 0:
         tensors = list(tensors[0])
     parts = [as_tensor_variable(x) for x in tensors]
-    ndim = parts[0].type.ndim
+    ndim, axis = parts[0].type.ndim, known_axis(axis)
     if not -(ndim + 1) <= axis < ndim + 1:
         raise IndexError(f"axis {axis} is out of bounds [{-(ndim + 1)}, {ndim + 1})")
     if all(x.type.ndim == 0 for x in parts):

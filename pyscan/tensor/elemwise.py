@@ -42,7 +42,7 @@ class DimShuffle(Op):
 
     def __init__(self, input_broadcastable, new_order):
         self.input_broadcastable = tuple(bool(b) for b in input_broadcastable)
-        self.new_order = tuple("x" if axis == "x" else int(axis) for axis in new_order)
+        self.new_order = tuple("x" if isinstance(axis, str) and axis == "x" else known_axis(axis) for axis in new_order)
         self.inplace = True
         n_axes = len(self.input_broadcastable)
         for i, axis in enumerate(self.new_order):
@@ -291,16 +291,35 @@ def python_elemwise(name, nin, function, doc, **how):
     return PythonElemwise(scalar_op, name=f"Elemwise{{{name},no_inplace}}")
 
 
-def normalize_axes(axis, ndim):
-    """`axis` (None, an int, or ints, negative ones too) as a tuple of ints, or None."""
+def known_axis(axis):
+    """An axis as an int; TypeError for what is none, or is known only when the function runs."""
+    if isinstance(axis, Variable):
+        if getattr(axis, "data", None) is None:
+            raise TypeError(f"an axis must be known when the graph is made, and {axis} is symbolic")
+        axis = axis.data
+    try:
+        return index(axis)
+    except TypeError:
+        raise TypeError(f"an axis must be an integer, not {axis!r}") from None
+
+
+def known_axes(axis):
+    """`axis` (None, one, or several) as a tuple of ints, which may be negative, or None."""
     if axis is None:
         return None
     if isinstance(axis, Variable):
         axis = getattr(axis, "data", None)
         if axis is None:
             raise TypeError("The axes of a reduction must be known when the graph is made.")
-    axes = (axis,) if isinstance(axis, (int, np.integer)) or getattr(axis, "ndim", 1) == 0 else tuple(axis)
-    axes = tuple(index(a) for a in axes)
+    several = hasattr(axis, "__iter__") and not isinstance(axis, str) and getattr(axis, "ndim", 1) > 0
+    return tuple([known_axis(a) for a in (axis if several else (axis,))])
+
+
+def normalize_axes(axis, ndim):
+    """`axis` (None, an int, or ints, negative ones too) as a tuple of ints, or None."""
+    axes = known_axes(axis)
+    if axes is None:
+        return None
     if any(a >= ndim or a < -ndim for a in axes):
         raise AxisError(f"axis {axes} is out of bounds for array of dimension {ndim}")
     axes = tuple(a + ndim if a < 0 else a for a in axes)
@@ -364,11 +383,4 @@ def reduction(kind, axis, dtype=None, acc_dtype=None):
 
 def as_axes_tuple(axis):
     """The axes given to a reducing function in a form that the cache of reductions takes."""
-    if axis is None or isinstance(axis, tuple):
-        return axis
-    if isinstance(axis, (int, np.integer)):
-        return (int(axis),)
-    if isinstance(axis, Variable):
-        return normalize_axes(axis, 64)
-    return tuple(axis)
-
+    return axis if isinstance(axis, tuple) else known_axes(axis)

@@ -24,8 +24,10 @@ from pyscan.tensor.basic import (
     switch,
     zeros,
 )
-from pyscan.tensor.elemwise import dimshuffle, normalize_axes
-from pyscan.tensor.math import add, divmod, eq, maximum, minimum, mod, mul, neq, sub, true_divide
+from pyscan.tensor.elemwise import dimshuffle, known_axis, normalize_axes
+from pyscan.raise_op import CheckAndRaise
+from pyscan.tensor.math import add, and_, divmod, eq, ge, lt, maximum, minimum, mod, mul, neq, sub, true_divide
+from pyscan.tensor.math import all as all_true
 from pyscan.tensor.math import max as largest_of
 from pyscan.tensor.shape import flatten, reshape
 from pyscan.tensor.subtensor import advanced_subtensor1, inc_subtensor, set_subtensor
@@ -41,11 +43,7 @@ class CumOp(Op):
     def __init__(self, axis=None, mode="add"):
         if mode not in ("add", "mul"):
             raise ValueError(f'CumOp: Unknown mode "{mode}"')
-        if isinstance(axis, str):
-            raise TypeError(f"the axis must be an integer or None; got {axis!r}")
-        if isinstance(axis, float) and axis != int(axis):
-            raise ValueError(f"axis(={axis}) out of bounds: it must be an integer")
-        self.axis = None if axis is None else int(axis)
+        self.axis = None if axis is None else known_axis(axis)
         self.mode = mode
 
     def make_node(self, x):
@@ -191,7 +189,7 @@ def broadcast_to(x, shape):
 
 def broadcast_shape_iter(arrays, arrays_are_shapes=False):
     """The lengths of the shape that `arrays` (or shapes) broadcast to: one symbolic or constant length for each axis."""
-    shapes = [list(a) if arrays_are_shapes else [as_tensor_variable(a).shape[i] for i in range(as_tensor_variable(a).type.ndim)] for a in arrays]
+    shapes = [[as_tensor_variable(n) for n in a] if arrays_are_shapes else [as_tensor_variable(a).shape[i] for i in range(as_tensor_variable(a).type.ndim)] for a in arrays]
     rank = max(len(s) for s in shapes)
     result = []
     for i in range(rank):
@@ -609,22 +607,94 @@ class Choose(Op):
         return Apply(self, [a, choices], [tensor_type(choices.type.dtype, (None,) * ndim)()])
 
 
-def ravel_multi_index(multi_index, dims):
-    """The places in C order of the elements with these indices, one vector for each axis, in a tensor of lengths `dims`."""
-    result = as_tensor_variable(multi_index[0])
-    for index, length in zip(multi_index[1:], list(dims)[1:]):
-        result = add(mul(result, length), index)
-    return result
+def _lengths_of(dims):
+    """The lengths in `dims`, an int, several, or a vector of a length that is known."""
+    if isinstance(dims, Variable):
+        return [dims] if dims.type.ndim == 0 else [dims[i] for i in range(get_vector_length(dims))]
+    return list(dims) if isinstance(dims, (list, tuple, np.ndarray)) else [dims]
 
 
-def unravel_index(indices, dims):
-    """The indices along each axis of the elements at these places in C order of a tensor of lengths `dims`."""
+def _check_order(name, order):
+    if order not in ("C", "F"):
+        raise ValueError(f"the order of {name} must be 'C' or 'F', not {order!r}")
+
+
+def _integers(name, x):
+    x = as_tensor_variable(x)
+    if dtype_kinds[x.type.dtype] not in "iu":
+        raise TypeError(f"{name} takes integers, not {x} of dtype {x.type.dtype}")
+    return cast(x, "int64")
+
+
+def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    """The places of the elements with these indices in a tensor of lengths `dims`.
+
+    Parameters
+    ----------
+    multi_index : sequence of integer tensors
+        One for each axis, of shapes that broadcast. The places have their joint shape, int64.
+    dims : sequence of ints or scalars, or a vector of known length
+    mode : {"raise", "wrap", "clip"}, or one for each axis
+        What becomes of an index that is not below the axis' length: ValueError when it runs, the remainder, or the nearest one.
+    order : {"C", "F"}
+        Whether the last index or the first moves fastest.
+
+    Raises
+    ------
+    TypeError
+        Indices that are no integers.
+    ValueError
+        Another `mode` or `order`, and numbers of indices, lengths and modes that differ.
+
+    Examples
+    --------
+    >>> import pyscan.tensor as at
+    >>> ravel_multi_index(([0, 1], [2, 0]), (2, 3)).eval()
+    array([2, 3])
+    """
+    _check_order("ravel_multi_index", order)
+    indices, lengths = [_integers("ravel_multi_index", i) for i in multi_index], _lengths_of(dims)
+    modes = list(mode) if isinstance(mode, (list, tuple)) else [mode] * len(lengths)
+    if not (len(indices) == len(lengths) == len(modes) > 0):
+        raise ValueError(f"ravel_multi_index got {len(indices)} indices for {len(lengths)} lengths and {len(modes)} modes")
+    inside, places = [], None
+    for index, length, how in list(zip(indices, lengths, modes))[:: 1 if order == "C" else -1]:
+        if how == "wrap":
+            index = mod(index, length)
+        elif how == "clip":
+            index = minimum(maximum(index, 0), sub(length, 1))
+        elif how == "raise":
+            inside.append(all_true(and_(ge(index, 0), lt(index, length))))
+        else:
+            raise ValueError(f"the mode of ravel_multi_index must be 'raise', 'wrap' or 'clip', not {how!r}")
+        places = index if places is None else add(mul(places, length), index)
+    return CheckAndRaise(ValueError, "invalid entry in coordinates array")(places, *inside) if inside else places
+
+
+def unravel_index(indices, dims, order="C"):
+    """The indices along each axis of the elements at these places of a tensor of lengths `dims`: what `ravel_multi_index` undoes.
+
+    ValueError when it runs and a place is not in the tensor; TypeError for places that are no integers.
+
+    Examples
+    --------
+    >>> import pyscan.tensor as at
+    >>> [i.eval() for i in unravel_index([2, 3], (2, 3))]
+    [array([0, 1]), array([2, 0])]
+    """
+    _check_order("unravel_index", order)
+    lengths = _lengths_of(dims)
+    places = _integers("unravel_index", indices)
+    size = lengths[0]
+    for length in lengths[1:]:
+        size = mul(size, length)
+    inside = all_true(and_(ge(places, 0), lt(places, size)))
+    rest = CheckAndRaise(ValueError, "index is out of bounds for an array with this shape")(places, inside)
     result = []
-    rest = as_tensor_variable(indices)
-    for length in reversed(list(dims)[1:]):
+    for length in (lengths[:0:-1] if order == "C" else lengths[:-1]):
         rest, index = divmod(rest, length)
         result.append(index)
-    return tuple([rest, *reversed(result)])
+    return tuple([rest, *reversed(result)]) if order == "C" else tuple([*result, rest])
 
 
 def inverse_permutation(perm):

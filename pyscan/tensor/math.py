@@ -384,6 +384,8 @@ def mean(input, axis=None, dtype=None, op=False, keepdims=False, acc_dtype=None)
     axes = normalize_axes(as_axes_tuple(axis), input.type.ndim)
     for i in range(input.type.ndim) if axes is None else axes:
         total = true_divide(total, lengths[i])
+    if dtype_kinds[total.type.dtype] in "biu":
+        total = cast(total, "float64")  # no axis was divided by
     if total.owner is not None and total is not input:
         total.name = "mean"
     return total
@@ -584,6 +586,48 @@ def batched_dot(a, b):
     if a.type.ndim > 3 or b.type.ndim > 3:
         raise TypeError("batched_dot takes tensors of rank 3 at most; use matmul")
     return _batched_dot(a, b)
+
+
+def batched_tensordot(x, y, axes=2):
+    """`tensordot(x[i], y[i], ...)` for every i, stacked along the first axis.
+
+    Parameters
+    ----------
+    axes : int, or a pair of ints or lists
+        n: the last n axes of `x` and the first n of `y` behind the batch's; else the axes of `x` and of `y` that are paired, counted
+        with the batch's axis, which is 0 and can't be among them.
+
+    Raises
+    ------
+    ValueError
+        Pairs of different lengths, axis 0, and more axes than there are.
+
+    Examples
+    --------
+    >>> import pyscan.tensor as at
+    >>> batched_tensordot(at.dtensor3(), at.dtensor3(), [[2], [2]]).type
+    TensorType(float64, (?, ?, ?))
+    """
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
+    if x.type.ndim == 0 or y.type.ndim == 0:
+        raise TypeError("batched_tensordot takes tensors with one (batch) axis at least")
+    if isinstance(axes, (int, np.integer)):
+        most = builtins.min(x.type.ndim, y.type.ndim) - 1
+        if not 0 <= axes <= most:
+            raise ValueError(f"axes should be 0 <= axes <= {most}; got {axes}.")
+        axes = range(x.type.ndim - axes, x.type.ndim), range(1, 1 + axes)
+    over_x, over_y = (list(normalize_axes(tuple(np.atleast_1d(part)), z.type.ndim)) for part, z in zip(axes, (x, y)))
+    if len(over_x) != len(over_y):
+        raise ValueError(f"Axes elements must have the same length: {over_x}, {over_y}.")
+    if 0 in over_x or 0 in over_y:
+        raise ValueError(f"axis 0 is the batch's and can't be summed over: {over_x}, {over_y}.")
+    keep_x, keep_y = ([i for i in range(1, z.type.ndim) if i not in over] for z, over in ((x, over_x), (y, over_y)))
+    lengths_x, lengths_y = shape(x), shape(y)
+    n_summed, batch = _product_of([lengths_x[i] for i in over_x]), lengths_x[0]
+    rows = reshape(_permuted(x, [0, *keep_x, *over_x]), [batch, _product_of([lengths_x[i] for i in keep_x]), n_summed])
+    summed_y = _product_of([lengths_y[i] for i in over_y])
+    columns = reshape(_permuted(y, [0, *over_y, *keep_y]), [lengths_y[0], summed_y, _product_of([lengths_y[i] for i in keep_y])])
+    return reshape(_batched_dot(rows, columns), [batch, *[lengths_x[i] for i in keep_x], *[lengths_y[i] for i in keep_y]])
 
 
 class MatMul(Op):

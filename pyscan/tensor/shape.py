@@ -11,7 +11,7 @@ import numpy as np
 
 from pyscan._core import Apply, Constant, Op, Variable
 from pyscan.tensor.basic import as_tensor_variable, constant_length, get_vector_length
-from pyscan.tensor.elemwise import dimshuffle, normalize_axes
+from pyscan.tensor.elemwise import dimshuffle, known_axis, normalize_axes
 from pyscan.tensor.type import tensor_type
 from pyscan.tensor.type_other import NoneConst, NoneTypeT
 from pyscan.tensor.variable import constant
@@ -246,7 +246,7 @@ def shape_padright(t, n_ones=1):
 def shape_padaxis(t, axis):
     """`t` with a new axis of size 1 at `axis`."""
     t = as_tensor_variable(t)
-    ndim = t.type.ndim + 1
+    ndim, axis = t.type.ndim + 1, known_axis(axis)
     if not -ndim <= axis < ndim:
         raise IndexError(f"axis {axis} is out of bounds [{-ndim}, {ndim})")
     order = list(range(t.type.ndim))

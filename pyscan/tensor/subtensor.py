@@ -20,7 +20,7 @@ import pyscan.tensor as at  # its names are used inside functions only
 from pyscan._core import Apply, Op, Variable
 from pyscan.errors import NotScalarConstantError, about
 from pyscan.scalar import ScalarType, index_constant
-from pyscan.tensor.elemwise import dimshuffle
+from pyscan.tensor.elemwise import dimshuffle, known_axis
 from pyscan.tensor.type import TensorType, tensor_type
 from pyscan.tensor.type_other import NoneConst, NoneTypeT, SliceType, make_slice
 from pyscan.tensor.variable import as_tensor_variable
@@ -216,6 +216,8 @@ def _expand_ellipsis(index, ndim):
         if entry is Ellipsis:
             ellipses.append(i)
         elif _is_mask(entry):
+            if entry.ndim == 0:
+                raise TypeError("a bool without dimensions is no index; choose by at.switch, or give a mask with an axis at least.")
             n_axes += entry.ndim
         elif _includes_bool(entry):
             raise TypeError(
@@ -660,7 +662,8 @@ def take(a, indices, axis=None, mode="raise"):
     a, indices = as_tensor_variable(a), as_tensor_variable(indices)
     if axis is None:
         a, axis = a.flatten(), 0
-    if axis < -a.type.ndim:
+    axis = known_axis(axis)
+    if not -a.type.ndim <= axis < a.type.ndim:
         raise IndexError(f"too many indices for array: axis {axis} of {a}, which has {a.type.ndim} dimension(s)")
     axis = axis + a.type.ndim if axis < 0 else axis
     if mode == "clip":

@@ -78,7 +78,8 @@ AS_NUMPY = [  # functions with NumPy's name: at.NAME there, np.NAME here
     "expand_dims(x, 0)", "expand_dims(m, (0, 3))", "moveaxis(t, 0, 2)", "linspace(0.0, 1.0, 5)", "diag(x)", "diag(x, 1)", "diag(m)", "sort(x)", "sort(m, axis=0)", "sort(m, axis=None)", "argsort(x)",
     "searchsorted(sort(x), y)", "searchsorted(sort(x), 0.5, side='right')", "bincount(i)", "bincount(i, x, minlength=6)", "unique(x)", "unique(i, True, True, True)", "nonzero(m)", "flatnonzero(m)", "diff(x)",
     "diff(m, n=2, axis=0)", "isclose(x, y)", "isclose(x / 0, x / 0)", "allclose(x, x + 1e-12)", "cov(m)", "atleast_2d(x)", "atleast_1d(s)", "logaddexp(x, y)", "ptp(m, axis=0)", "take_along_axis(m, argsort(m, axis=1), axis=1)",
-    "prod(i)", "all(m)", "any(m, axis=0)", "full((2,), 3.5)", "full_like(x, 2.5)", "split(x, [1, 3], 2)[0] if False else x", "vstack([m, m]) if False else m", "unravel_index(i, (2, 3))", "ravel_multi_index((i % 2, i), (2, 3))",
+    "prod(i)", "all(m)", "any(m, axis=0)", "full((2,), 3.5)", "full_like(x, 2.5)", "split(x, [1, 3], 2)[0] if False else x", "vstack([m, m]) if False else m", "unravel_index(i, (2, 3))", "ravel_multi_index((i % 2, i), (2, 4))",
+    "ravel_multi_index((i, i - 1), (2, 3), mode='wrap')", "ravel_multi_index((i, i), (2, 3), mode=('clip', 'wrap'), order='F')", "unravel_index(i, (2, 2, 3), order='F')",
 ]  # fmt: skip
 WITH_EXPECTED = [
     ("at.join(0, x, y)", "np.concatenate([x, y])"),
@@ -172,6 +173,19 @@ WITH_EXPECTED = [
     ("slinalg.solve_triangular(q, q[0], lower=True)", "np.linalg.solve(np.tril(q), q[0])"),
     ("slinalg.cho_solve((slinalg.cholesky(at.dot(q, q.T)), True), q)", "np.linalg.solve(q @ q.T, q)"),
     ("at.constant(3) + 1", "np.int8(4)"),
+    ("at.sum(m, axis=at.constant(-1))", "np.sum(m, axis=-1)"),
+    ("at.max(m, axis=range(1))", "np.max(m, axis=0)"),
+    ("at.add(x)", "x"),
+    ("at.mul(i)", "i"),
+    ("at.add(p)", "p"),
+    ("at.mean(n)", "np.float64(n)"),
+    ("at.var(n)", "np.float64(0.0)"),
+    ("at.mean(i, axis=())", "i.astype('float64')"),
+    ("at.batched_tensordot(t, t, [[1], [1]])", "np.einsum('bij,bik->bjk', t, t)"),
+    ("at.batched_tensordot(t, at.transpose(t, (0, 2, 1)), 1)", "np.einsum('bij,bkj->bik', t, t)"),
+    ("at.batched_tensordot(t, t, 0)", "np.einsum('bij,bkl->bijkl', t, t)"),
+    ("at.stack(at.broadcast_shape((2, 1), (3,), arrays_are_shapes=True))", "np.array([2, 3])"),
+    ("at.unravel_index(i, at.constant([2, 3]))", "np.unravel_index(i, (2, 3))"),
 ]
 MODES = ["FAST_RUN", "FAST_COMPILE"]
 
@@ -211,6 +225,45 @@ def test_functions_give_what_numpy_gives(expression, mode):
 @pytest.mark.parametrize("expression, expected", WITH_EXPECTED)
 def test_functions_give_the_expected_values(expression, expected, mode):
     check(evaluate(expression, mode), expected_of(expected), rtol=1e-10)
+
+
+def test_means_of_integers_are_float64_whatever_the_rank():
+    assert {at.mean(at.scalar(dtype=d)).dtype for d in ("int8", "int64", "uint16", "bool")} == {"float64"} and at.mean(at.fscalar()).dtype == "float32"
+
+
+@pytest.mark.parametrize("build, kind, text", [
+    (lambda i: at.ravel_multi_index((i, i), (3, 4)), ValueError, "invalid entry in coordinates array"),
+    (lambda i: at.ravel_multi_index((i - 5, i), (3, 4), mode=("raise", "clip")), ValueError, "invalid entry in coordinates array"),
+    (lambda i: at.unravel_index(i, (2, 1))[0], ValueError, "out of bounds"),
+    (lambda i: at.unravel_index(i - 4, (9, 9))[0], ValueError, "out of bounds"),
+])
+def test_places_that_are_not_in_the_tensor_are_refused(build, kind, text):
+    i = at.lvector("i")
+    function = pyscan.function([i], build(i))
+    with pytest.raises(kind, match=text):
+        function([0, 3])
+
+
+@pytest.mark.parametrize("build, kind, text", [
+    (lambda m: at.ravel_multi_index((m[0], m[1]), (3, 4)), TypeError, "takes integers"),
+    (lambda m: at.ravel_multi_index(([1],), (3, 4)), ValueError, "1 indices for 2 lengths"),
+    (lambda m: at.ravel_multi_index(([1],), (3,), mode="foo"), ValueError, "'foo'"),
+    (lambda m: at.unravel_index([1], (3,), order="K"), ValueError, "'K'"),
+    (lambda m: at.batched_tensordot(m, m, 3), ValueError, "axes <= 1"),
+    (lambda m: at.batched_tensordot(m, m, [[0], [1]]), ValueError, "batch"),
+    (lambda m: m.cumsum(axis=(0, 1)), TypeError, r"an axis must be an integer, not \(0, 1\)"),
+    (lambda m: m.cumprod(axis=at.lscalar("k")), TypeError, "k is symbolic"),
+    (lambda m: m.argmax(axis=1.0), TypeError, "an axis must be an integer, not 1.0"),
+    (lambda m: m.sum(axis=[0, 1.5]), TypeError, "an axis must be an integer, not 1.5"),
+    (lambda m: m.dimshuffle(0, 1.5), TypeError, "an axis must be an integer, not 1.5"),
+    (lambda m: at.stack([m, m], axis="a"), TypeError, "an axis must be an integer, not 'a'"),
+    (lambda m: m.take([0], axis="a"), TypeError, "an axis must be an integer, not 'a'"),
+    (lambda m: m.take([0], axis=2), IndexError, "too many indices for array: axis 2 of m"),
+    (lambda m: m[at.eq(m[0, 0], 1.0)], TypeError, "a bool without dimensions is no index"),
+])
+def test_wrong_arguments_are_named(build, kind, text):
+    with pytest.raises(kind, match=text):
+        build(at.dmatrix("m"))
 
 
 @pytest.mark.parametrize("row", _core.scalars(), ids=lambda row: row["name"])
