@@ -157,6 +157,7 @@ class FunctionMaker:
             rewriting = perf_counter()
             self.changes = maker.rewrite(self.fgraph, self.mode)
             rewritten = perf_counter()
+            maker.overwrite_mutable(self.fgraph, self.inputs, self.mode)
             maker.copy_aliased_outputs(self.fgraph, self.inputs, self.outputs)
         if self.profile is not None:
             self.profile.nb_nodes += len(self.fgraph.apply_nodes)

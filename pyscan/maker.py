@@ -1,7 +1,8 @@
 """From a user's variables to a compiled graph: shared variables and updates are collected, the graph is copied and rewritten.
 
 The order of work, one function each: `collect` (givens, shared variables, updates) -> `checked_graph` (a FunctionGraph with the
-features that guard it) -> `rewrite` (the mode's passes, and each loop's body with the same) -> `copy_aliased_outputs`.
+features that guard it) -> `rewrite` (the mode's passes, and each loop's body with the same) -> `overwrite_mutable`
+-> `copy_aliased_outputs`.
 
 Relies on: the graph types and passes of `_core`, io, mode, sharedvalue. Relied on by: function, scan_op (`rewrite`).
 """
@@ -16,7 +17,7 @@ from pyscan.errors import UnusedInputError, about
 from pyscan.io import In, SymbolicInput, SymbolicOutput
 from pyscan.updates import fitted_update
 
-__all__ = ["collect", "checked_graph", "rewrite", "copy_aliased_outputs", "leaves", "rebuild_collect_shared", "Replacer"]
+__all__ = ["collect", "checked_graph", "rewrite", "overwrite_mutable", "copy_aliased_outputs", "leaves", "rebuild_collect_shared", "Replacer"]
 
 
 def leaves(variables: Iterable[Any], seen: set | None = None, stops: Any = ()) -> list[Any]:
@@ -407,6 +408,15 @@ def _alias_root(variable: Any) -> Any:
             break
         variable = variable.owner.inputs[view_map[position][0]]
     return variable
+
+
+def overwrite_mutable(fgraph: Any, inputs: list[SymbolicInput], mode: Any) -> None:
+    """Let elementwise results take the memory of arrays that may be overwritten, where the mode overwrites at all."""
+    variables = [variable for spec, variable in zip(inputs, fgraph.inputs)
+                 if spec.mutable and not spec.shared and spec.update is None and _is_array(variable.type) and variable.type.ndim > 0]
+    if variables and "local_inplace_setsubtensor" in mode.passes:
+        from pyscan.overwrite import overwrite_inputs  # here, since few functions have such inputs
+        overwrite_inputs(fgraph, variables)
 
 
 def copy_aliased_outputs(fgraph: Any, inputs: list[SymbolicInput], outputs: list[SymbolicOutput]) -> None:

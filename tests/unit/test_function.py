@@ -777,3 +777,40 @@ def test_givens_may_not_replace_what_an_earlier_one_is_computed_from(first):
     with pytest.raises(AssertionError, match="Here, the old_v y is used to compute other new_v's, but it is scheduled to be replaced by s"):
         pyscan.function([s], x + y, givens={x: first(y), y: s})
     assert pyscan.function([s], x + y, givens=[(y, s), (x, first(y))])(0.0) == pyscan.function([y], first(y) + y)(0.0)
+
+
+V, S = at.dvector("v"), at.dscalar("s")
+
+
+@pytest.mark.parametrize("build, written", [
+    (lambda: V + 1.0, lambda a: a + 1.0),
+    (lambda: at.exp(V) * S, lambda a: np.exp(a) * 3.0),
+    (lambda: [V * 2.0, V.sum()], lambda a: a * 2.0),
+    (lambda: [at.sqr(V), at.sqr(V) + V[::-1]], lambda a: a * a),
+    (lambda: (V + S).sum(), lambda a: a + 3.0),
+    (lambda: V + V.sum() * 0.0 + at.ones(2), lambda a: a),  # the ones may be more than V is long
+    (lambda: [V, V + 1.0], lambda a: a),
+    (lambda: V > 1.0, lambda a: a),
+    (lambda: at.cast(V, "float32"), lambda a: a),
+])
+def test_an_array_that_may_be_overwritten_takes_the_elementwise_result(build, written):
+    made = build()
+    wanted = pyscan.function([V, S], made, on_unused_input="ignore")(np.array([2.0, 0.5]), 3.0)
+    for mode, is_written in (("FAST_RUN", True), ("FAST_COMPILE", False), (pyscan.get_mode("FAST_RUN").excluding("inplace"), False)):
+        given = np.array([2.0, 0.5])
+        got = pyscan.function([In(V, mutable=True), S], made, mode=mode, on_unused_input="ignore")(given, 3.0)
+        for one, other in zip(got, wanted) if isinstance(wanted, list) else [(got, wanted)]:
+            np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(given, written(np.array([2.0, 0.5])) if is_written else [2.0, 0.5])
+
+
+def test_what_is_overwritten_is_neither_another_argument_nor_a_default():
+    w = at.dvector("w")
+    f = pyscan.function([In(V, mutable=True), w], [V + 1.0, w * 2.0])
+    both = np.ones(3)
+    assert [r.tolist() for r in f(both, both)] == [[2.0] * 3, [2.0] * 3]
+    g = pyscan.function([In(V, mutable=True, value=np.zeros(2))], V + 1.0)
+    assert [g().tolist() for _ in range(2)] == [[1.0, 1.0]] * 2
+    frozen = np.ones(2)
+    frozen.flags.writeable = False
+    assert g(frozen).tolist() == [2.0, 2.0] and frozen.tolist() == [1.0, 1.0]
