@@ -400,22 +400,28 @@ static int check_CHOOSE(const Check *check)
 static int check_APPLY(const Check *check)
 {
     const Instr *instr = check->instr;
-    int fn = instr->fn, ndim = 0;
+    int fn = instr->fn, ndim = 0, n_leading = 0;
 
     if (fn < 0 || fn >= N_LIBRARY || instr->dtype >= N_DTYPES || library_type((DType)instr->dtype) < 0 || expect_n_aux(check, 1) < 0
         || instr->n_src != library_n_in(fn) || instr->n_dst != library_n_out(fn)) {
         return check_refuse(check, "no such library function, or not of so many operands");
     }
+    if (!library_is_elementwise(fn) && instr->n_src == 1) { /* one input may be a stack */
+        n_leading = src_value(check, 0)->ndim - library_ndim(fn, 0);
+    }
+    if (n_leading < 0) {
+        return check_refuse(check, "a matrix is expected, or a stack of them");
+    }
     for (int32_t k = 0; k < instr->n_src; k++) {
         const Value *source = src_value(check, k);
         ndim = source->ndim > ndim ? source->ndim : ndim;
-        if (!is_of(source, library_dtype(fn, k, (DType)instr->dtype), library_is_elementwise(fn) ? source->ndim : library_ndim(fn, k))) {
+        if (!is_of(source, library_dtype(fn, k, (DType)instr->dtype), library_is_elementwise(fn) ? source->ndim : library_ndim(fn, k) + n_leading)) {
             return check_refuse(check, "a source has the wrong type");
         }
     }
     for (int32_t k = 0; k < instr->n_dst; k++) {
         int operand = instr->n_src + k;
-        if (!is_of(dst_value(check, k), library_dtype(fn, operand, (DType)instr->dtype), library_is_elementwise(fn) ? ndim : library_ndim(fn, operand))) {
+        if (!is_of(dst_value(check, k), library_dtype(fn, operand, (DType)instr->dtype), library_is_elementwise(fn) ? ndim : library_ndim(fn, operand) + n_leading)) {
             return check_refuse(check, "a destination has the wrong type");
         }
     }

@@ -95,48 +95,106 @@ void library_call(const NumpyLoop *loop, int library, const Array *operands, int
 
 /* ---- matrices ---- */
 
-static int apply_to_matrices(Frame *frame, const Step *step, const NumpyLoop *loop, Run *run)
+/* The operands of a function of matrices: inputs, then outputs. Those of a stack have as many leading axes. */
+typedef struct Matrices {
+    int n, n_leading;
+    Array wholes[LIBRARY_MAX_OPERANDS], cores[LIBRARY_MAX_OPERANDS]; /* a core has the other axes */
+} Matrices;
+
+static Array core_of(const Array *whole, int n_leading)
+{
+    Array core = *whole;
+
+    core.ndim = whole->ndim - n_leading;
+    for (int i = 0; i < core.ndim; i++) {
+        core.shape[i] = whole->shape[n_leading + i];
+        core.strides[i] = whole->strides[n_leading + i];
+    }
+    return core;
+}
+
+static int find_matrices(Frame *frame, const Step *step, Matrices *found, Run *run)
 {
     const Instr *instr = step->instr;
-    bool allows_failure = instr_aux(frame->program, instr)[0] != 0;
-    int n_in = instr->n_src, n = n_in + instr->n_dst;
-    Array views[LIBRARY_MAX_OPERANDS], operands[LIBRARY_MAX_OPERANDS];
     Lengths lengths = {.n = 0};
-    int64_t cost = 100;
+    Array view;
 
-    for (int k = 0; k < n; k++) {
+    found->n = instr->n_src + instr->n_dst;
+    for (int k = 0; k < found->n; k++) {
         const char *axes = library_axes(instr->fn, k);
 
-        if (k < n_in) {
-            operands[k] = *frame_operand(frame, step->src[k], &views[k]);
-            if (read_lengths(&lengths, axes, &operands[k], &operands[0], run) < 0) {
+        if (k < instr->n_src) {
+            found->wholes[k] = *frame_operand(frame, step->src[k], &view);
+            found->n_leading = k == 0 ? found->wholes[0].ndim - library_ndim(instr->fn, 0) : found->n_leading;
+            found->cores[k] = core_of(&found->wholes[k], found->n_leading);
+            if (read_lengths(&lengths, axes, &found->cores[k], &found->cores[0], run) < 0) {
                 return -1;
             }
-            cost += array_size(&operands[k]) * 4;
         } else {
             int64_t shape[ARRAY_MAX_NDIM];
-            Array *dst;
-            find_shape(&lengths, axes, frame->program->values[step->dst[k - n_in]].ndim, shape);
-            dst = frame_result(frame, step->dst[k - n_in], shape, &views[k], run);
+            const Array *dst;
+            memcpy(shape, found->wholes[0].shape, (size_t)found->n_leading * sizeof(shape[0]));
+            find_shape(&lengths, axes, library_ndim(instr->fn, k), shape + found->n_leading);
+            dst = frame_result(frame, step->dst[k - instr->n_src], shape, &view, run);
             if (dst == NULL) {
                 return -1;
             }
-            operands[k] = *dst;
+            found->wholes[k] = *dst;
+            found->cores[k] = core_of(dst, found->n_leading);
         }
     }
-    if (run_spend(run, cost * (1 + operands[0].shape[0] / 4)) < 0) {
-        return -1;
+    return 0;
+}
+
+/* One matrix, at the odometer's place of the stack. */
+static int apply_to_matrix(const Matrices *matrices, const Odometer *odometer, int library, bool allows_failure, const NumpyLoop *loop, Run *run)
+{
+    Array operands[LIBRARY_MAX_OPERANDS];
+    int n = matrices->n;
+
+    for (int k = 0; k < n; k++) {
+        operands[k] = matrices->cores[k];
+        operands[k].data = odometer_at(odometer, &matrices->wholes[k], matrices->n_leading);
     }
-    if (library_rewrites(instr->fn)) { /* the loop works on the copy that is the last result */
+    if (library_rewrites(library)) { /* the loop works on the copy that is the last result */
         if (sweep_copy(&operands[n - 1], &operands[0], run) < 0) {
             return -1;
         }
         operands[0] = operands[--n];
     }
     (void)feclearexcept(FE_INVALID); /* it can't fail for a flag that there is */
-    library_call(loop, instr->fn, operands, n);
-    if (!allows_failure && library_failure(instr->fn)[0] != '\0' && fetestexcept(FE_INVALID) != 0) {
-        return status_fail_text(run->status, STATUS_LINALG, library_failure(instr->fn));
+    library_call(loop, library, operands, n);
+    if (!allows_failure && library_failure(library)[0] != '\0' && fetestexcept(FE_INVALID) != 0) {
+        return status_fail_text(run->status, STATUS_LINALG, library_failure(library));
+    }
+    return 0;
+}
+
+static int apply_to_matrices(Frame *frame, const Step *step, const NumpyLoop *loop, Run *run)
+{
+    const Instr *instr = step->instr;
+    bool allows_failure = instr_aux(frame->program, instr)[0] != 0;
+    Odometer odometer = {.ndim = 0};
+    Matrices matrices;
+    int64_t cost = 100;
+    bool is_more = true;
+    int moved;
+
+    if (find_matrices(frame, step, &matrices, run) < 0) {
+        return -1;
+    }
+    odometer.ndim = matrices.n_leading;
+    odometer.shape = matrices.wholes[0].shape;
+    for (int k = 0; k < instr->n_src; k++) {
+        cost += array_size(&matrices.cores[k]) * 4;
+    }
+    for (int i = 0; i < matrices.n_leading; i++) {
+        is_more = is_more && matrices.wholes[0].shape[i] > 0;
+    }
+    for (; is_more; is_more = odometer_next(&odometer, &moved)) {
+        if (run_spend(run, cost * (1 + matrices.cores[0].shape[0] / 4)) < 0 || apply_to_matrix(&matrices, &odometer, instr->fn, allows_failure, loop, run) < 0) {
+            return -1;
+        }
     }
     return 0;
 }

@@ -21,11 +21,11 @@ from pyscan.tensor.shape import moveaxis, reshape
 from pyscan.tensor.type import tensor_type
 
 
-def float_matrix(op, x, ndim=2, refusal=TypeError):
-    """`x` as a matrix (a vector too when `ndim` is 1) of a dtype that LAPACK knows; integers become float64."""
+def float_matrix(op, x, ndim=2, refusal=TypeError, is_stack=False):
+    """`x` as a matrix (a vector too when `ndim` is 1; a stack of them) of a dtype that LAPACK knows; integers become float64."""
     x = as_tensor_variable(x)
-    if not ndim <= x.type.ndim <= 2:
-        raise refusal(f"{type(op).__name__} takes a matrix; got {x} of type {x.type}")
+    if not ndim <= x.type.ndim <= (np.inf if is_stack else 2):
+        raise refusal(f"{type(op).__name__} takes a matrix{' or a stack of them' if is_stack else ''}; got {x} of type {x.type}")
     return cast(x, "float64") if dtype_kinds[x.type.dtype] in "biu" else x
 
 
@@ -73,6 +73,14 @@ class MatrixInverse(_MatrixOp):
 
     def compute(self, x):
         return np.linalg.inv(x)
+
+
+class Inv(MatrixInverse):
+    """Matrix, or a stack of matrices along leading axes -> their inverses."""
+
+    def make_node(self, x):
+        x = float_matrix(self, x, is_stack=True)
+        return Apply(self, [x], [tensor_type(x.type.dtype, (*x.type.shape[:-2], *x.type.shape[:-3:-1]))()])
 
 
 class MatrixPinv(MatrixInverse):
@@ -219,7 +227,8 @@ class Lstsq(Op):
             cell[0] = np.asarray(value, dtype=out.type.dtype)
 
 
-matrix_inverse = inv = MatrixInverse()
+matrix_inverse = MatrixInverse()
+inv = Inv()
 det = Det()
 eig = Eig()
 lstsq = Lstsq()

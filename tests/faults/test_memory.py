@@ -190,3 +190,16 @@ def test_where_pythons_own_allocations_fail_the_core_raises_memory_error(run_pyt
     done = run_python("-c", PYTHONS_OWN_ALLOCATIONS, "7")
     assert done.returncode == 0 and done.stdout.endswith("done\n"), done.stderr[-3000:]
     assert "_thread" not in done.stderr, "a lock could not be given back:\n" + done.stderr
+
+
+def test_decomposing_matrices_fails_cleanly_at_every_allocation():
+    a, value = at.dmatrix("a"), np.array([[2.0, 1.0], [1.0, 3.0]])
+
+    def decompose():
+        results = [*at.nlinalg.qr(a), *at.nlinalg.eig(a), at.nlinalg.pinv(a), at.nlinalg.pinv(a, hermitian=True), *at.nlinalg.lstsq(a, a)]
+        return pyscan.function([a], results)(value)
+
+    before = decompose()
+    assert len(failures_of(decompose)) > 100
+    for got, want in zip(decompose(), before, strict=True):
+        np.testing.assert_array_equal(got, want)

@@ -209,7 +209,7 @@ def definite(rng, x, *rest):
 
 
 def general(rng, x, *rest):
-    return [(x + 20 * np.eye(*x.shape)).astype(x.dtype), *rest]
+    return [(x + 20 * np.eye(*x.shape[-2:])).astype(x.dtype), *rest]
 
 
 def triangular(a, lower, unit=False):
@@ -238,7 +238,8 @@ WIDE_AND_TALL = (((3, 2),), ((2, 4),), ((3, 3),), ((0, 2),), ((2, 0),))
 SYSTEM = (((3, 3), (3,)), ((3, 3), (3, 2)), ((1, 1), (1, 0)))
 LEAST_SQUARES = (((4, 3), (4, 2)), ((4, 3), (4,)), ((2, 3), (2, 2)), ((3, 3), (3, 0)), ((0, 2), (0, 2)), ((0, 2), (0,)), ((2, 0), (2, 1)))
 ALGEBRA = [
-    Row("inv", at.nlinalg.inv, np.linalg.inv, SQUARE, LAPACK, make=general),
+    Row("inv", at.nlinalg.inv, np.linalg.inv, (*SQUARE, ((4, 2, 2),), ((2, 1, 3, 3),), ((0, 2, 2),), ((2, 0, 0),)), LAPACK, make=general),
+    Row("matrix_inverse", at.nlinalg.matrix_inverse, np.linalg.inv, SQUARE[:1], LAPACK, make=general),
     Row("det", at.nlinalg.det, np.linalg.det, SQUARE, LAPACK, make=general),
     Row("cholesky", at.slinalg.cholesky, np.linalg.cholesky, SQUARE, LAPACK, make=definite),
     Row("cholesky_upper", lambda a: at.slinalg.cholesky(a, lower=False), lambda a: np.linalg.cholesky(a).conj().T, SQUARE[:2], LAPACK, make=definite),
@@ -586,6 +587,18 @@ def test_right_sides_must_fit_their_matrix():
     a, b = at.dmatrix("a"), at.dvector("b")
     with pytest.raises(ValueError, match=r"shapes \(2,2\) and \(3,\)"):
         pyscan.function([a, b], at.slinalg.solve(a, b))(np.eye(2), np.ones(3))
+
+
+def test_one_singular_matrix_of_a_stack_is_refused():
+    a = at.dtensor3("a")
+    f = pyscan.function([a], at.nlinalg.inv(a))
+    np.testing.assert_array_equal(f(np.stack([np.eye(2), 2 * np.eye(2)]))[1], 0.5 * np.eye(2))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        f(np.stack([np.eye(2), np.zeros((2, 2)), np.eye(2)]))
+    with pytest.raises(np.linalg.LinAlgError, match=r"must be square.*\(2,3\)"):
+        f(np.ones((4, 2, 3)))
+    with pytest.raises(TypeError, match="Inv takes a matrix or a stack of them"):
+        at.nlinalg.inv(at.dvector("v"))
 
 
 def test_a_factor_of_an_indefinite_matrix_is_nan_where_that_is_asked_for():
