@@ -195,11 +195,12 @@ static void square_array_cell(TAPE_ARGUMENTS)
     TAPE_JUMP(cell + 1);
 }
 
-/* One of two arrays of elements of 8 bytes, by a condition for all. */
+/* One of two arrays of elements of 8 bytes, by a condition for all; without a branch, since such conditions are those of chance. */
 static void choose_array_cell(TAPE_ARGUMENTS)
 {
     const int64_t n = cell->vector->n;
-    const uint64_t *from = (const uint64_t *)(const void *)(*ROW(TAPE_FIRST) != 0 ? ROW(TAPE_A) : ROW(TAPE_B));
+    const uintptr_t a = (uintptr_t)ROW(TAPE_A), b = (uintptr_t)ROW(TAPE_B), mask = 0 - (uintptr_t)(*ROW(TAPE_FIRST) != 0);
+    const uint64_t *from = (const uint64_t *)(b ^ ((a ^ b) & mask));
     uint64_t *to = (uint64_t *)(void *)ROW(TAPE_TO);
 
     FOR_EACH(i, n) { to[i] = from[i]; }
@@ -257,6 +258,57 @@ PLUS_PRODUCT(plus_first_product, TAPE_A, TAPE_B, TAPE_B)
 PLUS_PRODUCT(plus_second_product, TAPE_A, TAPE_B, TAPE_A)
 PLUS_PRODUCT(plus_first_multiple, TAPE_B, TAPE_A, TAPE_B)
 PLUS_PRODUCT(plus_second_multiple, TAPE_B, TAPE_A, TAPE_A)
+
+#if defined(__GNUC__)
+#define HAS_SQUARES 1
+/* The same, and the two cells behind, which sum the squares of it up (as SUM_CELL): these do not wait for what was stored. What is read
+ * by two is stored by two, since a CPU is slow to put together what it has yet to store. */
+typedef double Two __attribute__((vector_size(16), aligned(8)));
+#define TWO(p, i) (*(Two *)(uintptr_t)&(p)[i])
+static inline Two store_and_square(Two *to, Two x)
+{
+    *to = x;
+    return x * x;
+}
+#define SQUARES(i) store_and_square(&TWO(to, i), TWO(other, i) + number * TWO(array, i))
+#define PLUS_SQUARES(NAME, NUMBER, ARRAY, OTHER)                                            \
+    static void NAME##_squares_cell(TAPE_ARGUMENTS)                                         \
+    {                                                                                       \
+        const int64_t n = cell->vector->n;                                                  \
+        const double number = *DOUBLES(NUMBER), *array = DOUBLES(ARRAY), *other = SECOND(OTHER); \
+        double *to = SECOND(TAPE_TO), sum = 0;                                              \
+        int64_t i = 0;                                                                      \
+        if (n >= 8) {                                                                       \
+            Two s0 = SQUARES(0), s1 = SQUARES(2), s2 = SQUARES(4), s3 = SQUARES(6);         \
+            for (i = 8; i + 8 <= n; i += 8) {                                               \
+                s0 += SQUARES(i);                                                           \
+                s1 += SQUARES(i + 2);                                                       \
+                s2 += SQUARES(i + 4);                                                       \
+                s3 += SQUARES(i + 6);                                                       \
+            }                                                                               \
+            sum = ((s0[0] + s0[1]) + (s1[0] + s1[1])) + ((s2[0] + s2[1]) + (s3[0] + s3[1])); \
+        } else {                                                                            \
+            double x = to[0] = other[0] + number * array[0];                                \
+            sum = x * x;                                                                    \
+            i = 1;                                                                          \
+        }                                                                                   \
+        for (; i + 2 <= n; i += 2) {                                                        \
+            Two x = SQUARES(i);                                                             \
+            sum += x[0];                                                                    \
+            sum += x[1];                                                                    \
+        }                                                                                   \
+        if (i < n) {                                                                        \
+            double x = to[i] = other[i] + number * array[i];                                \
+            sum += x * x;                                                                   \
+        }                                                                                   \
+        *(double *)(void *)cell[3].at[TAPE_TO] = sum;                                       \
+        TAPE_JUMP(cell + 4);                                                                \
+    }
+PLUS_SQUARES(plus_first_product, TAPE_A, TAPE_B, TAPE_B)
+PLUS_SQUARES(plus_second_product, TAPE_A, TAPE_B, TAPE_A)
+PLUS_SQUARES(plus_first_multiple, TAPE_B, TAPE_A, TAPE_B)
+PLUS_SQUARES(plus_second_multiple, TAPE_B, TAPE_A, TAPE_A)
+#endif
 
 static void fold_array_cell(TAPE_ARGUMENTS)
 {
@@ -407,6 +459,26 @@ static void join_cells(TapeVector *first, const TapeVector *second)
                                              : (is_second ? plus_second_multiple_cell : plus_first_multiple_cell);
     }
 }
+
+#ifdef HAS_SQUARES
+/* Makes one cell of four: a sum of an array and a product, and the sum of its squares. */
+static void join_squares(TapeVector *first, const TapeVector *square)
+{
+    static const TapeFunction joined[][2] = {
+#define LIST_SQUARES(NAME) {NAME##_cell, NAME##_squares_cell}
+        LIST_SQUARES(plus_first_product), LIST_SQUARES(plus_second_product), LIST_SQUARES(plus_first_multiple), LIST_SQUARES(plus_second_multiple)};
+
+    if (square->cell->function != sum_squares_cell || square->cell != first->cell + 2 || square->values[square->first] != first[1].values[TAPE_TO]) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof joined / sizeof joined[0]; i++) {
+        if (first->cell->function == joined[i][0]) {
+            first->cell->function = joined[i][1];
+            return;
+        }
+    }
+}
+#endif
 
 /* Whether a step is one on long arrays whose elements are all of 8 bytes: then those that share memory, now one array and then another, are
  * in the same place for the same element, and the elements of a tile need no others. */
@@ -583,5 +655,10 @@ void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lan
             join_cells(&tape->vectors[i - 1], &tape->vectors[i]);
         }
     }
+#ifdef HAS_SQUARES
+    for (int32_t i = 0; i + 3 < tape->n_vectors; i++) {
+        join_squares(&tape->vectors[i], &tape->vectors[i + 2]);
+    }
+#endif
     join_tiled(tape);
 }

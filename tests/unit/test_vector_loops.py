@@ -333,6 +333,15 @@ def test_sums_on_a_tape_have_the_documented_order(d):
     assert got[2]["block_steps"] > 0
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 8, 9, 10, 11, 15, 16, 17, 31, 128])
+def test_sums_of_squares_of_what_is_made_there_have_the_documented_order(d):
+    def build(srng, n):
+        return metropolis(srng, n, d)
+    want, got = outcome(build, 0, 60), outcome(build, 256, 60)
+    assert_same(want, got)
+    assert got[2]["block_steps"] > 0
+
+
 def test_a_row_that_has_another_shape_than_the_state_is_refused_at_its_step():
     x0, c = at.dvector("x0"), at.dvector("c")
     xs, _ = pyscan.scan(lambda x, c: x * 0.5 + c, outputs_info=[x0], non_sequences=[c], n_steps=50)
