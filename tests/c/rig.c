@@ -51,6 +51,9 @@ uint64_t rig_interval(BitGen *bitgen, uint64_t last) { return rig_bounded(bitgen
 int64_t rig_binomial(BitGen *bitgen, double p, int64_t n, void *memo)
 {
     ((BinomialMemo *)memo)->words[0] += 1.0;
+    if (n == 0 || p == 0.0) {
+        return 0; /* as NumPy's does: without a number */
+    }
     return (n < 1000 ? (int64_t)(p * (double)n) : 1000) + (int64_t)(bitgen->next_uint64(bitgen->state) & 1);
 }
 

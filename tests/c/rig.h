@@ -27,7 +27,7 @@ typedef struct Rig {
 
 void rig_set_up(Rig *rig);
 
-/* The made-up functions: each draws one number and shows its arguments in the result. */
+/* The made-up functions: each draws one number, but for binomials of nothing, and shows its arguments in the result. */
 double rig_d_d(BitGen *bitgen, double a);            /* a + u */
 double rig_d_dd(BitGen *bitgen, double a, double b); /* a + b * u */
 double rig_standard(BitGen *bitgen);                 /* u - 0.5 */

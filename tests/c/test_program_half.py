@@ -10,6 +10,7 @@ import pytest
 from tests.compiler import COMPILER
 
 here = os.path.dirname(os.path.abspath(__file__))
+TIMEOUT = 1200  # seconds: the build takes half a minute, and ten times as long where others keep the processors busy
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32" or not COMPILER, reason="needs a C compiler and a POSIX shell"),
     pytest.mark.skipif("PYSCAN_SANITIZED" in os.environ, reason="the program has sanitizers of its own, whatever runs the tests"),
@@ -20,7 +21,7 @@ def run(args, **environment):
     # A sanitizer that is preloaded for this process is not the one that the program was linked with.
     env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
     env.update(environment, CC=shlex.join(COMPILER))
-    return subprocess.run(args, env=env, capture_output=True, text=True, timeout=300)
+    return subprocess.run(args, env=env, capture_output=True, text=True, timeout=TIMEOUT)
 
 
 def has_sanitizer(sanitize, folder):
