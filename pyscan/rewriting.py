@@ -97,7 +97,8 @@ class FromFunctionNodeRewriter(NodeRewriter):
 
     def __init__(self, fn: Callable, tracks: Sequence[Any] | None = None, requirements: Iterable[Callable] = ()) -> None:
         self.fn, self._tracks, self.requirements = fn, tracks, tuple(requirements)
-        self.name, self.__doc__ = getattr(fn, "__name__", None), getattr(fn, "__doc__", None)
+        self.name = self.__name__ = getattr(fn, "__name__", None)
+        self.__doc__ = getattr(fn, "__doc__", None)
 
     def tracks(self) -> Sequence[Any] | None:
         return self._tracks
@@ -345,7 +346,8 @@ class FromFunctionGraphRewriter(GraphRewriter):
 
     def __init__(self, fn: Callable, requirements: Iterable[Callable] = ()) -> None:
         self.fn, self.requirements = fn, tuple(requirements)
-        self.name, self.__doc__ = getattr(fn, "__name__", None), getattr(fn, "__doc__", None)
+        self.name = self.__name__ = getattr(fn, "__name__", None)
+        self.__doc__ = getattr(fn, "__doc__", None)
 
     def apply(self, fgraph: FunctionGraph, *args: Any, **kwargs: Any) -> Any:
         return self.fn(fgraph, *args, **kwargs)

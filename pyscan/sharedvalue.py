@@ -189,7 +189,8 @@ def shared(value, name=None, strict=False, allow_downcast=None, **kwargs):
     Raises
     ------
     TypeError
-        For a symbolic value, and for an option that no kind of variable for such a value has.
+        For a symbolic value, for an option that no kind of variable for such a value has, and what the constructor for such
+        values says of the others: a name that is no str, a shape that the value has not.
 
     Examples
     --------
@@ -201,14 +202,19 @@ def shared(value, name=None, strict=False, allow_downcast=None, **kwargs):
     """
     if isinstance(value, Variable):
         raise TypeError("Shared variable values can not be symbolic.")
+    reasons = []
     for constructor in reversed(shared.constructors):
         try:
             variable = constructor(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)
-        except TypeError:
+        except TypeError as error:
+            reasons.append(str(error))
             continue
         for collected in _collectors.get():
             collected.append(variable)
         return variable
+    for reason in reasons:
+        if reason and "unexpected keyword argument" not in reason:  # a constructor for other values gives none
+            raise TypeError(reason)
     options = f" with the options {', '.join(kwargs)}: are they spelt right, and do they fit such a value?" if kwargs else "."
     raise TypeError(f"No suitable SharedVariable constructor could be found for {value!r} of type {type(value).__name__}{options}")
 

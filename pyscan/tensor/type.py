@@ -78,8 +78,9 @@ class TensorType(Type):
     def __init__(self, dtype, shape=None, name=None, broadcastable=None):
         if broadcastable is not None:
             shape = broadcastable
-        if shape is None:
-            raise TypeError("TensorType needs a shape: a tuple with an int or None for each dimension")
+        if shape is None or not hasattr(shape, "__iter__"):
+            given = "" if shape is None else f"; got {shape!r}"
+            raise TypeError(f"TensorType needs a shape: a tuple with an int or None for each dimension{given}")
         self.dtype = parse_dtype(dtype)
         self.shape = tuple([parse_length(s) for s in shape])
         self.ndim = len(self.shape)

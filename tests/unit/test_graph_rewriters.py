@@ -442,3 +442,15 @@ def test_a_veto_is_silent_in_the_short_forms(xyz, caplog):
     fgraph.attach_feature(_Refuses())
     assert in2out(SubstitutionNodeRewriter(f, g)).rewrite(fgraph) == 0
     assert str(fgraph) == "FunctionGraph(f(x))" and not caplog.records
+
+
+def test_rewriters_have_the_names_of_their_functions():
+    @node_rewriter([at.exp])
+    def to_sine(fgraph, node):
+        return [at.sin(node.inputs[0])]
+
+    @graph_rewriter
+    def nothing(fgraph):
+        pass
+
+    assert (to_sine.__name__, to_sine.name, nothing.__name__, nothing.name) == ("to_sine", "to_sine", "nothing", "nothing")

@@ -44,6 +44,19 @@ def test_an_option_that_nothing_takes_is_refused_by_name(value):
         shared(value, brorow=True)
 
 
+@pytest.mark.parametrize("value, options, text", [
+    (np.zeros((2, 3)), {"shape": (1, None)}, r"The type's shape \(\(1, None\)\) is not compatible with the data's \(\(2, 3\)\)"),
+    (np.zeros(2), {"shape": (2, 2)}, "Wrong number of dimensions: expected 2, got 1"),
+    (np.zeros(2), {"shape": 3}, "TensorType needs a shape: .*; got 3"),
+    (1.0, {"name": 3}, "name must be a string"),
+    ([1], {"name": 3}, "name must be a string"),
+    (np.random.default_rng(1), {"name": 3}, "name must be a string"),
+])
+def test_what_does_not_fit_the_value_is_told(value, options, text):
+    with pytest.raises(TypeError, match=text):
+        shared(value, **options)
+
+
 def test_variables_show_their_name_or_their_type():
     assert str(shared(np.zeros(2))) == "<TensorType(float64, (?,))>" and str(shared(1.0, name="q")) == "q"
 
