@@ -44,7 +44,8 @@ Buffer *buffer_ref(Buffer *buffer);
 void buffer_unref(Buffer *buffer);
 /* Whether the caller, a holder, is the only one and the memory is ours, so that it may be written anew. */
 bool buffer_is_exclusive(const Buffer *buffer);
-/* Keeps a buffer that nobody else holds for later use, if it is within the bytes that are left for that; else lets go of it. NULL stays. */
+/* Keeps a buffer that nobody else holds for later use, if it is within the bytes that are left for that; else lets go
+ * of it. NULL stays. */
 void buffer_keep_or_drop(Buffer **buffer, size_t *keep_bytes);
 
 /* A strided view. `buffer` is a holder of the memory (owned by the Array) or NULL when the memory belongs to a
@@ -67,7 +68,8 @@ bool array_same_shape(const Array *a, const Array *b);
 void array_set_contiguous_strides(Array *array);
 /* 0 and *n_bytes for a shape, or -1 when the product does not fit; a negative length is the caller's to refuse. */
 int array_bytes(int ndim, const int64_t *shape, DType dtype, size_t *n_bytes);
-/* Copies the elements of src, of the same dtype, into dst, broadcasting length-1 axes; shapes were checked. Safe for overlapping memory. */
+/* Copies the elements of src, of the same dtype, into dst, broadcasting length-1 axes; shapes were checked. Safe for
+ * overlapping memory. */
 int array_copy(Array *dst, const Array *src);
 
 #endif

@@ -1,8 +1,8 @@
 /* The allocator and its fault counter.
  *
- * Relies on: the C library. Relied on by: every room, through mem.h.
- * The counters and the spare blocks below are the one mutable static state of the core: they belong to the process as malloc itself
- * does, they are atomic, and no result depends on them unless a test has armed them. */
+ * Relies on: the C library. Relied on by: every room, through mem.h. The counters and the spare blocks below are the
+ * one mutable static state of the core: they belong to the process as malloc itself does, they are atomic, and no
+ * result depends on them unless a test has armed them. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* madvise */
 #endif
@@ -26,8 +26,8 @@ static _Atomic int64_t fault_repeat = 0;    /* failures still to come once the c
 static _Atomic int64_t faults_made = 0;
 static _Atomic int fault_is_armed = 0;
 
-/* Big blocks that are free: each has its size in its first bytes. Who takes one out of its place has it for himself. A sanitizer is
- * to see every use of what was freed. */
+/* Big blocks that are free: each has its size in its first bytes. Who takes one out of its place has it for himself. A
+ * sanitizer is to see every use of what was freed. */
 #ifdef __SANITIZE_ADDRESS__
 enum { N_SPARES = 4, KEEPS_SPARES = 0 };
 #else
@@ -196,7 +196,8 @@ static void *take_spare(size_t n_bytes)
     return NULL;
 }
 
-/* Into an empty place or, in turn, that of another, which goes; then others go, and at last this one, until all are few enough bytes. */
+/* Into an empty place or, in turn, that of another, which goes; then others go, and at last this one, until all are few
+ * enough bytes. */
 static void keep_spare(void *block, size_t n_bytes)
 {
     unsigned place = 0;

@@ -17,9 +17,10 @@ void *mem_calloc(size_t n, size_t item_bytes);
 void *mem_resize(void *ptr, size_t n, size_t item_bytes);
 /* Frees; NULL is fine. */
 void mem_free(void *ptr);
-/* The same as mem_alloc and mem_free, for memory of which the caller knows the size still when it frees it. Of big blocks the last few
- * are kept, within MEM_SPARE_BYTES in all, for the next that want as many bytes: a loop that is called again has its results where
- * those before were that nobody holds any more, and does not wait for the system to clear pages. */
+/* The same as mem_alloc and mem_free, for memory of which the caller knows the size still when it frees it. Of big
+ * blocks the last few are kept, within MEM_SPARE_BYTES in all, for the next that want as many bytes: a loop that is
+ * called again has its results where those before were that nobody holds any more, and does not wait for the system to
+ * clear pages. */
 enum { MEM_BIG_BYTES = 1 << 17, MEM_SPARE_BYTES = 1 << 24 };
 void *mem_alloc_sized(size_t n_bytes);
 void mem_free_sized(void *ptr, size_t n_bytes);

@@ -183,7 +183,8 @@ struct Call {
 bool call_take_gil(Call *call);
 void call_give_gil(Call *call, bool was_released);
 
-/* The kind of the bit generator whose words a Generator's draws take: 1, or 0 for what is drawn by methods, or not as a Generator is. */
+/* The kind of the bit generator whose words a Generator's draws take: 1, or 0 for what is drawn by methods, or not as a
+ * Generator is. */
 int streams_find_kind(BindState *state, PyObject *generator, StreamKind *kind);
 /* Takes the cells' generators: waits for other threads' calls, locks them, makes the copies that are needed before the
  * first node, and snapshots. On failure nothing stays taken. */
@@ -242,7 +243,8 @@ bool apart_may_share(const Array *a, const Array *b);
 int outs_set(Thunk *thunk, Call *call, PyObject *const *outs);
 /* Raises a STATUS_PLACE_SHAPE, with the output's name. Returns -1. */
 int outs_refuse(const Thunk *thunk, Status *status);
-/* Owned: the array given for output i, or the rows of it that the result has; `made` is the result where it was made already, else NULL. */
+/* Owned: the array given for output i, or the rows of it that the result has; `made` is the result where it was made
+ * already, else NULL. */
 PyObject *outs_fill(Thunk *thunk, Call *call, int32_t i, PyObject *made);
 void outs_clear(const Thunk *thunk, Call *call);
 
@@ -262,7 +264,8 @@ void pending_clear(Thunk *thunk, Pending *pending);
 
 /* ---- errors (errors.c) ---- */
 
-/* Raises what the Status says, with the node's text, place and step; for STATUS_PYTHON adds these to the exception that is set. */
+/* Raises what the Status says, with the node's text, place and step; for STATUS_PYTHON adds these to the exception that
+ * is set. */
 void errors_raise(Thunk *thunk, Call *call, const Status *status);
 /* MemoryError or SystemError for a Status from building. Returns -1. */
 int errors_raise_plain(const Status *status);

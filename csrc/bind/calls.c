@@ -1,8 +1,9 @@
 /* What the vm asks of Python while it runs: call-backs of Ops, draws by a generator's methods, copies of generators
  * without layout, objects' references, big products, and whether Ctrl-C was pressed.
  *
- * A vm that runs for more than microseconds has given up the GIL; each function here takes it for its own length. Around a call-back the generators' locks
- * are released, since Python code may use them. Relies on: convert.c, streams.c, vm. Relied on by: thunk.c. */
+ * A vm that runs for more than microseconds has given up the GIL; each function here takes it for its own length.
+ * Around a call-back the generators' locks are released, since Python code may use them. Relies on: convert.c,
+ * streams.c, vm. Relied on by: thunk.c. */
 #include "bind/bind.h"
 
 #include <string.h>

@@ -35,8 +35,8 @@ static PyObject *copy_array(PyObject *array, PyArray_Descr *stolen_descr)
     return PyArray_FromAny(array, stolen_descr, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_ENSURECOPY | NPY_ARRAY_FORCECAST, NULL);
 }
 
-/* Owned: the arguments as contiguous arrays of the types that the row says, and what the ufunc makes of them behind; a list, as that is
- * what the ufunc leaves in its arguments too. */
+/* Owned: the arguments as contiguous arrays of the types that the row says, and what the ufunc makes of them behind; a
+ * list, as that is what the ufunc leaves in its arguments too. */
 static PyObject *call_ufunc(PyObject *ufunc, int library, int type, PyObject *arguments)
 {
     PyObject *operands = PyList_New(0), *tuple = NULL, *results = NULL;

@@ -1,10 +1,11 @@
-/* Which way a distribution is drawn: by the functions of the NumPy that runs, by those of NumPy's static library, or by the
- * generator's own method. A distribution that is not known to be drawn exactly is drawn by the method. Inlined code takes
- * the place of NumPy's functions on the kinds of bit generators on which it is known to draw exactly.
+/* Which way a distribution is drawn: by the functions of the NumPy that runs, by those of NumPy's static library, or by
+ * the generator's own method. A distribution that is not known to be drawn exactly is drawn by the method. Inlined code
+ * takes the place of NumPy's functions on the kinds of bit generators on which it is known to draw exactly.
  *
- * Decided at the first use, when a thunk with a draw of it is made, or when it first meets a bit generator of another kind:
- * pyscan/selfcheck.py tries the ways, best first, and compares. The draws that it compares are made here, as compiled functions make theirs: a program with a loop of single
- * draws and a filled draw behind it, run by the vm. Relies on: program, vm, npyrandom.c, bitgens.c. Relied on by: thunk.c. */
+ * Decided at the first use, when a thunk with a draw of it is made, or when it first meets a bit generator of another
+ * kind: pyscan/selfcheck.py tries the ways, best first, and compares. The draws that it compares are made here, as
+ * compiled functions make theirs: a program with a loop of single draws and a filled draw behind it, run by the vm.
+ * Relies on: program, vm, npyrandom.c, bitgens.c. Relied on by: thunk.c. */
 #include "bind/bind.h"
 
 #include <string.h>

@@ -185,7 +185,8 @@ static int by_label(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Puts the region's nodes behind the limit, in the order of their labels, the touched node first. 1 when the floats do not suffice. */
+/* Puts the region's nodes behind the limit, in the order of their labels, the touched node first. 1 when the floats do
+ * not suffice. */
 static int region_place(DestroyState *destroy, const Region *region, double limit)
 {
     size_t n = (size_t)PyList_GET_SIZE(region->nodes);

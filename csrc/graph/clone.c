@@ -1,6 +1,7 @@
 /* Copies of graphs: clone, clone_get_equiv, and a FunctionGraph's own clone.
  *
- * One pass over the nodes in running order, so that depth is no limit. Relies on: order, apply, variable. Relied on by: fgraph. */
+ * One pass over the nodes in running order, so that depth is no limit. Relies on: order, apply, variable. Relied on by:
+ * fgraph. */
 #include "graph/internal.h"
 
 /* Copies a leaf, or keeps it: constants are never copied. Nothing when memo has it. */

@@ -143,8 +143,8 @@ PyObject *graph_peek_clients(FunctionGraph *graph, PyObject *variable);
 Py_ssize_t graph_count_clients(FunctionGraph *graph, PyObject *variable);
 /* Replaces one variable by another everywhere; no validation. */
 int graph_replace(FunctionGraph *graph, PyObject *variable, PyObject *new_variable, PyObject *reason, bool import_missing);
-/* Replaces and validates; on a veto rolls back, notes it in `vetoes`, and returns 1 without an exception. 0: done; -1: another error (rolled back too).
- * `pairs` is a sequence of (old, new). */
+/* Replaces and validates; on a veto rolls back, notes it in `vetoes`, and returns 1 without an exception. 0: done; -1:
+ * another error (rolled back too). `pairs` is a sequence of (old, new). */
 int graph_replace_validate(FunctionGraph *graph, PyObject *pairs, PyObject *reason);
 /* The checks of FunctionGraph.check_integrity, all of them (test builds run it after each pass). */
 int graph_check_integrity(FunctionGraph *graph);
@@ -160,12 +160,13 @@ void graph_journal_stop(FunctionGraph *graph);
 long long graph_checkpoint(FunctionGraph *graph);
 /* Undoes every change since the checkpoint; 0 or -1. */
 int graph_revert(FunctionGraph *graph, long long checkpoint);
-/* Replaces all pairs and validates; on any failure everything is undone and -1 returned; a veto (InconsistencyError out of validate) is
- * noted in `vetoes` and sets *vetoed. `import_missing` as in replace. */
+/* Replaces all pairs and validates; on any failure everything is undone and -1 returned; a veto (InconsistencyError out
+ * of validate) is noted in `vetoes` and sets *vetoed. `import_missing` as in replace. */
 int graph_replace_all(FunctionGraph *graph, PyObject *pairs, PyObject *reason, bool verbose, bool import_missing, bool *vetoed);
 /* 0 or -1: asks every feature, in the order of attaching. */
 int graph_validate(FunctionGraph *graph);
-/* Owned: the nodes between inputs and outputs in an order that keeps the rules (dict: Apply -> list of Applys before it); ValueError for a cycle. */
+/* Owned: the nodes between inputs and outputs in an order that keeps the rules (dict: Apply -> list of Applys before
+ * it); ValueError for a cycle. */
 PyObject *graph_order(GraphState *state, PyObject *inputs, PyObject *outputs, PyObject *rules);
 /* Owned: the same without rules. */
 PyObject *graph_io_toposort(GraphState *state, PyObject *inputs, PyObject *outputs);
@@ -176,7 +177,8 @@ int graph_find_item(PyObject *dict, const char *name, PyObject **value);
 /* 0 or -1: gives the key a value unless it has one. (PyDict_SetDefault of 3.13.0 takes no memory for success and counts an item
  * that it has not made, so that the next walk over the dict crashes.) */
 int graph_set_default(PyObject *dict, PyObject *key, PyObject *value);
-/* The exception that is set, taken out of the thread's state (owned; NULL when none is set), and put back (stolen; NULL is fine). */
+/* The exception that is set, taken out of the thread's state (owned; NULL when none is set), and put back (stolen; NULL
+ * is fine). */
 PyObject *graph_error_take(void);
 void graph_error_give(PyObject *stolen_error);
 

@@ -77,8 +77,8 @@ void raise_missing_input(GraphState *state, PyObject *stolen_text, PyObject *var
 /* tag.c. Owned: a new scratchpad; a copy of one (NULL gives NULL with no exception). */
 PyObject *tag_new(GraphState *state);
 int tag_copy(GraphState *state, PyObject *tag, PyObject **copy);
-/* 0 or -1: appends str(reason) to the list of that name on a node's scratchpad, which is made when it is NULL. Nodes that come in when
- * a graph is made ("init"), as most do, get no note. */
+/* 0 or -1: appends str(reason) to the list of that name on a node's scratchpad, which is made when it is NULL. Nodes
+ * that come in when a graph is made ("init"), as most do, get no note. */
 int tag_note(GraphState *state, PyObject **tag, const char *name, PyObject *reason);
 
 /* props.c: what __props__ means for Op and Type. */
@@ -158,7 +158,8 @@ int add_input(FunctionGraph *graph, PyObject *variable, bool check);
 int add_output(FunctionGraph *graph, PyObject *variable, PyObject *reason, bool import_missing);
 int import_variable(FunctionGraph *graph, PyObject *variable, PyObject *reason, bool import_missing);
 int import_node(FunctionGraph *graph, PyObject *node, bool check, PyObject *reason, bool import_missing);
-/* Takes one client away and prunes what nobody reads then. Each removal is appended to `removals` (may be NULL) as (variable, client, place). */
+/* Takes one client away and prunes what nobody reads then. Each removal is appended to `removals` (may be NULL) as
+ * (variable, client, place). */
 int prune_client(FunctionGraph *graph, PyObject *variable, PyObject *client, PyObject *reason, PyObject *removals);
 /* 0: done. 1: done, and a listener raised. -1: nothing done. */
 int change_input(FunctionGraph *graph, PyObject *node, Py_ssize_t i, PyObject *new_variable, PyObject *reason, bool import_missing, bool check);

@@ -74,8 +74,8 @@ static int undo_note(FunctionGraph *graph, PyObject *note)
     return status;
 }
 
-/* Undoes the journal's entries from the end until `length` are left. 0; 1 with a listener's first exception, all undone all the same; -1 when not
- * all could be undone. */
+/* Undoes the journal's entries from the end until `length` are left. 0; 1 with a listener's first exception, all undone
+ * all the same; -1 when not all could be undone. */
 static int undo_until(FunctionGraph *graph, Py_ssize_t length)
 {
     bool was_reverting = graph->is_reverting;

@@ -1,9 +1,10 @@
 /* Tells the features of a graph what happens to it.
  *
- * A feature of this package is called through its hooks; any other object, an instance of a Python subclass, or one with
- * attributes of its own, is called by the name of the event, and skipped when it has no such attribute. Every feature
- * hears every event, in the order of attaching, also when one before it failed: otherwise they would disagree about the
- * graph. Only validate stops at the first exception, since that is a veto. Relies on: state. Relied on by: edit, journal, order. */
+ * A feature of this package is called through its hooks; any other object, an instance of a Python subclass, or one
+ * with attributes of its own, is called by the name of the event, and skipped when it has no such attribute. Every
+ * feature hears every event, in the order of attaching, also when one before it failed: otherwise they would disagree
+ * about the graph. Only validate stops at the first exception, since that is a veto. Relies on: state. Relied on by:
+ * edit, journal, order. */
 #include "graph/internal.h"
 
 /* Lent: the hooks, when they are all that the feature does. */

@@ -97,7 +97,8 @@ static PyObject *call_text(PyObject *self, PyObject *args)
     return text;
 }
 
-/* Adds to the exception that is set a note of what was asked for, unless it has one: the innermost Op's is nearest to the fault. */
+/* Adds to the exception that is set a note of what was asked for, unless it has one: the innermost Op's is nearest to
+ * the fault. */
 static void tell_inputs(PyObject *self, PyObject *args)
 {
     PyObject *type, *error, *traceback;

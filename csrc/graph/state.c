@@ -1,6 +1,7 @@
 /* The room's part of the module state: types, exceptions, interned names; and how a graph object finds it.
  *
- * Relies on: every file of this room. Relied on by: bind/module.c, and through graph_state_of by all that handle graph objects. */
+ * Relies on: every file of this room. Relied on by: bind/module.c, and through graph_state_of by all that handle graph
+ * objects. */
 #include "graph/internal.h"
 
 /* Defined by bind/module.c. Only its address is needed, as the key under which a type's module is looked up; an include

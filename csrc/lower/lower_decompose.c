@@ -1,7 +1,8 @@
-/* Decompositions that take several instructions, each in the order of NumPy's own arithmetic, so that the bits are NumPy's.
+/* Decompositions that take several instructions, each in the order of NumPy's own arithmetic, so that the bits are
+ * NumPy's.
  *
- * A function of values returns the number of a new one, or -1 with an exception; a source of -1 is passed on, so that a chain is asked once.
- * Relies on: build. Relied on by: lower.c. */
+ * A function of values returns the number of a new one, or -1 with an exception; a source of -1 is passed on, so that a
+ * chain is asked once. Relies on: build. Relied on by: lower.c. */
 #include "lower/build.h"
 
 /* ---- values of values ---- */

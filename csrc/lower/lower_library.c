@@ -1,7 +1,7 @@
 /* What libraries compute: special functions and linear algebra.
  *
- * The Op says which row of library.def it is; where the running libraries do not have it, the Op's `kind` is None and it stays a call-back.
- * Relies on: build. Relied on by: lower.c. */
+ * The Op says which row of library.def it is; where the running libraries do not have it, the Op's `kind` is None and
+ * it stays a call-back. Relies on: build. Relied on by: lower.c. */
 #include "lower/build.h"
 
 #include <string.h>

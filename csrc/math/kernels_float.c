@@ -1,6 +1,6 @@
-/* Functions of real numbers by the C library's of the same precision, and division with a remainder. The gamma functions and erfc,
- * which C libraries compute with errors of some units in the last place, are of the next precision: a `long double` has more bits
- * than a double on most machines (where it has not, the errors are the library's).
+/* Functions of real numbers by the C library's of the same precision, and division with a remainder. The gamma
+ * functions and erfc, which C libraries compute with errors of some units in the last place, are of the next precision:
+ * a `long double` has more bits than a double on most machines (where it has not, the errors are the library's).
  *
  * Relies on: kernels.h, libm. Relied on by: math.c. */
 #ifndef _DEFAULT_SOURCE

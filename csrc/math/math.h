@@ -42,9 +42,9 @@ FoldKernel math_fold(int scalar, int compute);
 /* Whether the order of a fold has no say in what it gives: all but sums and products of reals and complex numbers. */
 bool math_fold_is_free(int scalar, int compute);
 
-/* The same for each of `width` columns of n rows, whose elements are adjacent and whose rows are `stride` bytes apart: columns side by
- * side, each in the order of its own fold. At most MATH_COLUMNS_BYTES (MATH_FREE_BYTES if free in their order) / the bytes of
- * a result at once. */
+/* The same for each of `width` columns of n rows, whose elements are adjacent and whose rows are `stride` bytes apart:
+ * columns side by side, each in the order of its own fold. At most MATH_COLUMNS_BYTES (MATH_FREE_BYTES if free in their
+ * order) / the bytes of a result at once. */
 enum { MATH_COLUMNS_BYTES = 512, MATH_FREE_BYTES = 4096 };
 typedef void (*ColumnsKernel)(int64_t n, int64_t width, const char *data, int64_t stride, char *result);
 ColumnsKernel math_fold_columns(int scalar, int compute);
@@ -63,8 +63,8 @@ RunningKernel math_running(int scalar, int compute);
 typedef void (*LargestKernel)(int64_t n, const char *data, int64_t stride, int64_t first, char *best, int64_t *index);
 LargestKernel math_largest(int dtype);
 
-/* Sorts n adjacent keys in ascending order, NaN last; equal ones keep their order. `places`, if given, are moved as their keys are. The
- * spare memory is as large. */
+/* Sorts n adjacent keys in ascending order, NaN last; equal ones keep their order. `places`, if given, are moved as
+ * their keys are. The spare memory is as large. */
 typedef void (*SortKernel)(int64_t n, char *keys, int64_t *places, char *spare_keys, int64_t *spare_places);
 SortKernel math_sort(int dtype);
 

@@ -1,7 +1,7 @@
 /* Sorting and searching: one stable order for each type, NaN last.
  *
- * Runs by insertion, then merges between two buffers. Equal keys keep their order, whatever the CPU. Complex numbers are ordered by real
- * parts, then imaginary ones; those with a NaN come last, first those whose real part is none.
+ * Runs by insertion, then merges between two buffers. Equal keys keep their order, whatever the CPU. Complex numbers
+ * are ordered by real parts, then imaginary ones; those with a NaN come last, first those whose real part is none.
  * Relies on: kernels.h. Relied on by: vm (order.c). */
 #include <complex.h>
 #include <string.h>

@@ -65,8 +65,8 @@ int library_n_in(int library);
 int library_n_out(int library);
 const char *library_operands(int library);
 bool library_is_elementwise(int library);
-/* Of operand k, inputs before outputs: its axes, a letter for each, which end before a ',', a '>' or the text's end; their number;
- * and its type, where the function computes in `dtype`. */
+/* Of operand k, inputs before outputs: its axes, a letter for each, which end before a ',', a '>' or the text's end;
+ * their number; and its type, where the function computes in `dtype`. */
 const char *library_axes(int library, int k);
 int library_ndim(int library, int k);
 DType library_dtype(int library, int k, DType dtype);

@@ -81,7 +81,8 @@ static bool can_be_filled(const Search *search, const Instr *instr)
     return !has_size;
 }
 
-/* A draw that can be made in two parts, the second from parameters that are known in the step: its standard draws can be filled. */
+/* A draw that can be made in two parts, the second from parameters that are known in the step: its standard draws can
+ * be filled. */
 static bool can_be_split(const Search *search, const Instr *instr)
 {
     const int32_t *dst = instr_dst(search->body, instr), *src = instr_src(search->body, instr);
@@ -237,8 +238,8 @@ static bool place_before(Search *search)
     return search->phases->n_before > n_old;
 }
 
-/* What there is among a carry's draws that are not placed: any; those whose parameters may be other than plain, so that their step is
- * left to the plain loop; those that can't be made ahead. */
+/* What there is among a carry's draws that are not placed: any; those whose parameters may be other than plain, so that
+ * their step is left to the plain loop; those that can't be made ahead. */
 enum { HAS_DRAWS = 1, HAS_LEAVING = 2, HAS_STAYING = 4 };
 
 /* Sets this for each carry, in n_ready. Whether any draw stays in the core. */
@@ -289,8 +290,8 @@ static void add_split_draws(Search *search, int32_t carry)
     }
 }
 
-/* The carries whose draws are not placed yet. A categorical can be finished from whatever it meets. What may leave its step is split if
- * no draw stays in the core: the plain loop must find all streams where they stood before the step. */
+/* The carries whose draws are not placed yet. A categorical can be finished from whatever it meets. What may leave its
+ * step is split if no draw stays in the core: the plain loop must find all streams where they stood before the step. */
 static void place_split(Search *search)
 {
     bool any_stays = sort_carries(search);

@@ -30,8 +30,8 @@ typedef struct LoopPhases {
     int32_t *before, *after;     /* instructions in an order in which they can run; draws of one carry are neighbours */
 } LoopPhases;
 
-/* Owned lists, for loop_free_phases, which may be called after a failure too. -1: no memory. `may_split`: the core can finish draws,
- * and be left in the middle of a step for the plain loop to run that step whole. */
+/* Owned lists, for loop_free_phases, which may be called after a failure too. -1: no memory. `may_split`: the core can
+ * finish draws, and be left in the middle of a step for the plain loop to run that step whole. */
 int loop_find_phases(const Loop *loop, bool may_split, LoopPhases *phases);
 void loop_free_phases(LoopPhases *phases);
 /* Whether the before-part computes the value. */

@@ -259,7 +259,8 @@ static const char *fn_name(const Instr *instr)
 
 static bool shows_dtype(int opcode) { return opcode == I_MAP || opcode == I_REDUCE || opcode == I_CUMULATE || opcode == I_APPLY; }
 
-/* Entries of a slice as Python writes them: i for an index, words for an index array and a new axis, a:b:c for what is given of start, stop and step. */
+/* Entries of a slice as Python writes them: i for an index, words for an index array and a new axis, a:b:c for what is
+ * given of start, stop and step. */
 static void add_entries(Text *text, const Program *program, const Instr *instr)
 {
     for (int32_t i = 0; i < instr->n_aux; i++) {

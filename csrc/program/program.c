@@ -1,6 +1,7 @@
 /* Building a program: lists that grow, what they own, and how they go.
  *
- * Relies on: base. Relied on by: vm, lower, bind. The storage plan is in plan.c, the checker in check.c, the listing in print.c. */
+ * Relies on: base. Relied on by: vm, lower, bind. The storage plan is in plan.c, the checker in check.c, the listing in
+ * print.c. */
 #include "program/program.h"
 
 #include <string.h>

@@ -48,7 +48,8 @@ typedef struct Value {
 } Value;
 
 enum { INSTR_INPLACE = 1, INSTR_INVARIANT = 2 };
-/* Entries of a slice's aux. SLICE_RANGE is or-ed with the bits of what is given. SLICE_ARRAY and SLICE_NEW: of gather and scatter only. */
+/* Entries of a slice's aux. SLICE_RANGE is or-ed with the bits of what is given. SLICE_ARRAY and SLICE_NEW: of gather
+ * and scatter only. */
 enum { SLICE_INDEX = 0, SLICE_RANGE = 1, SLICE_START = 2, SLICE_STOP = 4, SLICE_STEP = 8, SLICE_ARRAY = 16, SLICE_NEW = 32 };
 /* `fn` of I_SET_SLICE, I_SET_TAKE and I_SCATTER. That of I_REDUCE and I_CUMULATE (add, mul only) is a Reduce (ops.h). */
 enum { WRITE_SET, WRITE_ADD };
@@ -63,7 +64,8 @@ enum { UNIQUE_FIRST = 1, UNIQUE_PLACES = 2, UNIQUE_COUNTS = 4, UNIQUE_ALL = 7 };
 enum { CHOOSE_RAISE, CHOOSE_WRAP, CHOOSE_CLIP, N_CHOOSE };
 /* `fn` of I_ASSERT: what it raises. */
 enum { ASSERT_ASSERTION, ASSERT_LINALG };
-/* `fn` of I_TRIANGLE: bits. The lower triangle is kept, else the upper; ones on the diagonal; the other triangle is the mirror, conjugated. */
+/* `fn` of I_TRIANGLE: bits. The lower triangle is kept, else the upper; ones on the diagonal; the other triangle is the
+ * mirror, conjugated. */
 enum { TRIANGLE_LOWER = 1, TRIANGLE_UNIT = 2, TRIANGLE_MIRRORED = 4, TRIANGLE_CONJUGATED = 8 };
 
 typedef struct Instr {
@@ -179,8 +181,8 @@ bool program_reads_last_row(const Program *program, int32_t value);
  * values whose lives do not meet share one. Call once at top level, after the last instruction, input and output. */
 int program_plan_storage(Program *program, Status *status);
 /* The lives behind the plan, which the checker compares it with: for each value the last instruction that needs its
- * memory (views and what is written over it included), n_instrs when it is needed to the end, -1 when nothing defines or reads it.
- * `around` is the loop whose body the program is, or NULL. last has room for n_values. */
+ * memory (views and what is written over it included), n_instrs when it is needed to the end, -1 when nothing defines
+ * or reads it. `around` is the loop whose body the program is, or NULL. last has room for n_values. */
 void program_find_lives(const Program *program, const Loop *around, int32_t *last);
 
 /* A state's buffer of which nothing but the path is read, so that the rows of the path may lie elsewhere than its past. */

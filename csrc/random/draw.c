@@ -235,7 +235,8 @@ STEP_FROM_FORMULA(TRUNCEXPON)
 STEP_FROM_FORMULA(GENGAMMA)
 STEP_FROM_FORMULA(INVGAMMA)
 
-/* Rows that are not drawn element by element: by the generator's method (dists_have says so), by positions.c or normals.c, as vectors. */
+/* Rows that are not drawn element by element: by the generator's method (dists_have says so), by positions.c or
+ * normals.c, as vectors. */
 #define NO_ELEMENT(NAME)                                                                                                     \
     static inline void one_step_##NAME(const DrawSource *source, const char *const *params, char *out)                           \
     {                                                                                                                        \

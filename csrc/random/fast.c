@@ -282,7 +282,8 @@ static const struct Kind {
     [STREAM_MT19937] = {has_mt19937, of_mt19937_draws_alike, NULL},
 };
 
-/* Whether draws inline give the same numbers and leave the same words as draws of the bit generator: 1 or 0, or -1 and a status. */
+/* Whether draws inline give the same numbers and leave the same words as draws of the bit generator: 1 or 0, or -1 and
+ * a status. */
 static int is_kind(const struct Kind *kind, Stream *called, Stream *inlined, const Stream *original, Status *status)
 {
     bool is_alike;

@@ -1,9 +1,10 @@
 /* Fast paths: the commonest distributions drawn by inlined code, with the numbers and the states of NumPy's functions.
  *
- * They are exact because they are made from the NumPy that runs: the ziggurats' tables are read out of its functions, and
- * whatever the fast path does not decide is left to these functions, with the state put back. What is assumed (the layout
- * of states, which bits of a word mean what, the expressions of fast.def) is compared: fast_find_kind, fast_learn and the
- * first use of a distribution. Relies on: stream.h, layers.h, steps.h, fast.def. Relied on by: draw.c, normals.c, program (which draws can be split), vm, bind. */
+ * They are exact because they are made from the NumPy that runs: the ziggurats' tables are read out of its functions,
+ * and whatever the fast path does not decide is left to these functions, with the state put back. What is assumed (the
+ * layout of states, which bits of a word mean what, the expressions of fast.def) is compared: fast_find_kind,
+ * fast_learn and the first use of a distribution. Relies on: stream.h, layers.h, steps.h, fast.def. Relied on by:
+ * draw.c, normals.c, program (which draws can be split), vm, bind. */
 #ifndef PYSCAN_RANDOM_FAST_H
 #define PYSCAN_RANDOM_FAST_H
 
@@ -41,14 +42,16 @@ bool fast_may(const Dists *dists, int dist, StreamKind kind);
 FastOne fast_one(const Dists *dists, int dist, const Stream *stream);
 FastFill fast_fill(const Dists *dists, int dist, const Stream *stream);
 
-/* The distribution whose draws, of parameters that do not change, are what a draw is made of that takes one number whatever its own
- * parameters are: standard normals of a normal, say, and of a categorical the uniform number. -1: there is none. */
+/* The distribution whose draws, of parameters that do not change, are what a draw is made of that takes one number
+ * whatever its own parameters are: standard normals of a normal, say, and of a categorical the uniform number. -1:
+ * there is none. */
 int fast_standard(int dist);
 /* These parameters. */
 const double *fast_standard_params(int standard);
 /* Whether a draw may be made so: of a standard one, then by fast_value or, of a categorical, draw_find_category. */
 bool fast_may_finish(const Dists *dists, int dist, const Stream *stream);
-/* What a draw makes of the standard one at at_x; false, and nothing is written, where the parameters are not plain. at_b as in FastOne. */
+/* What a draw makes of the standard one at at_x; false, and nothing is written, where the parameters are not plain.
+ * at_b as in FastOne. */
 typedef bool (*FastValue)(const char *at_x, char *dst, const char *at_a, const char *at_b);
 FastValue fast_value(int dist);
 

@@ -1,10 +1,10 @@
 /* Filled draws by fast paths: tiles of words, then what is made of them.
  *
- * Words are drawn ahead for the kinds that have inline code, never more than will be used: every number that is still to be drawn takes
- * one word at least (of bounded integers, half a word). A word that the ziggurat refuses goes to NumPy's function with those
- * behind it, through a counterfeit bit generator that hands them out. So no state is ever put back. All other bit generators
- * are called for each word, as NumPy's own fills do.
- * Relies on: fast_words.h, layers.h, words.h, fast.def. Relied on by: draw.c. */
+ * Words are drawn ahead for the kinds that have inline code, never more than will be used: every number that is still
+ * to be drawn takes one word at least (of bounded integers, half a word). A word that the ziggurat refuses goes to
+ * NumPy's function with those behind it, through a counterfeit bit generator that hands them out. So no state is ever
+ * put back. All other bit generators are called for each word, as NumPy's own fills do. Relies on: fast_words.h,
+ * layers.h, words.h, fast.def. Relied on by: draw.c. */
 #include "random/fast_words.h"
 #include "random/layers.h"
 #include "random/words.h"

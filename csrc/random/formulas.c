@@ -59,8 +59,8 @@ static void apply(const void *function, double *x, double *result, int64_t n)
     of->loop(args, dimensions, steps, of->data);
 }
 
-/* x to that power. Exponents for which NumPy's operator has a shortcut, where they are scalars, take it always here: one element and many
- * must be the same. */
+/* x to that power. Exponents for which NumPy's operator has a shortcut, where they are scalars, take it always here:
+ * one element and many must be the same. */
 static void raise_to(const void *power, double *x, double *exponent, double *result, int64_t n)
 {
     const NumpyLoop *of = power;

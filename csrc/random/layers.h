@@ -1,4 +1,5 @@
-/* What words give by a ziggurat's layers (Marsaglia and Tsang 2000), many at once, with vectors where the CPU has them (math/levels.def).
+/* What words give by a ziggurat's layers (Marsaglia and Tsang 2000), many at once, with vectors where the CPU has them
+ * (math/levels.def).
  *
  * Relies on: math/level.h. Relied on by: fast.h, fast_fill.c. */
 #ifndef PYSCAN_RANDOM_LAYERS_H
@@ -15,8 +16,8 @@ typedef struct Layer {
     uint64_t limit; /* 0: never */
 } Layer;
 
-/* The forms of words (fast_words.h): low + range * x for each of n words, up to the first that is refused, if one is; returns how many
- * are not. What stands in `out` behind these, up to n, may be anything. */
+/* The forms of words (fast_words.h): low + range * x for each of n words, up to the first that is refused, if one is;
+ * returns how many are not. What stands in `out` behind these, up to n, may be anything. */
 #define LAYERS_OF(NAME) int64_t NAME(const Layer *table, double low, double range, const uint64_t *words, double *out, int64_t n)
 LAYERS_OF(layers_NORMAL);
 LAYERS_OF(layers_EXPONENTIAL);

@@ -1,7 +1,8 @@
 /* Layers of a ziggurat for CPUs with AVX2 (math/levels.def): four words at once; an empty file elsewhere.
  *
- * As layers_avx512.c. These vectors cannot convert integers of 64 bits: numbers below 2^52 are the last digits of doubles from 2^52 on,
- * and of larger ones the upper and the lower 32 bits are. Relies on: layers.h. Relied on by: layers.c. */
+ * As layers_avx512.c. These vectors cannot convert integers of 64 bits: numbers below 2^52 are the last digits of
+ * doubles from 2^52 on, and of larger ones the upper and the lower 32 bits are. Relies on: layers.h. Relied on by:
+ * layers.c. */
 #include "random/layers.h"
 
 #ifdef MATH_X86_LEVELS

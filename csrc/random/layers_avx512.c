@@ -1,7 +1,7 @@
 /* Layers of a ziggurat for CPUs with AVX-512 (math/levels.def): eight words at once; an empty file elsewhere.
  *
- * A layer is loaded whole, and eight of them are turned into their widths and their limits: gathering takes twice as long. Measured:
- * 0.4 ns a word, where scalar code takes 1.3. Relies on: layers.h. Relied on by: layers.c. */
+ * A layer is loaded whole, and eight of them are turned into their widths and their limits: gathering takes twice as
+ * long. Measured: 0.4 ns a word, where scalar code takes 1.3. Relies on: layers.h. Relied on by: layers.c. */
 #include "random/layers.h"
 
 #ifdef MATH_X86_LEVELS

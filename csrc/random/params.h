@@ -1,4 +1,5 @@
-/* Checks of the parameters of distributions, with NumPy's words. Relied on by: draw.c, normals.c, positions.c, vectors.c; see draw.h. */
+/* Checks of the parameters of distributions, with NumPy's words. Relied on by: draw.c, normals.c, positions.c,
+ * vectors.c; see draw.h. */
 #ifndef PYSCAN_RANDOM_PARAMS_H
 #define PYSCAN_RANDOM_PARAMS_H
 

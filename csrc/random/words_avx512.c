@@ -1,4 +1,5 @@
-/* Words of PCG64 and PCG64DXSM for CPUs with AVX-512 (math/levels.def): 16 lanes as two vectors of eight; an empty file elsewhere.
+/* Words of PCG64 and PCG64DXSM for CPUs with AVX-512 (math/levels.def): 16 lanes as two vectors of eight; an empty file
+ * elsewhere.
  *
  * Measured: 0.55 ns a word, where scalar code takes 1.5. Relies on: words.h. Relied on by: words.c. */
 #include "math/level.h"

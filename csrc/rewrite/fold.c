@@ -80,8 +80,9 @@ static int is_small_range(PyObject *node)
     return (part[1] - part[0]) / part[2] <= (double)MAX_BYTES / DTYPE_MAX_BYTES;
 }
 
-/* 1 or 0, or -1: no result can be too large, judged by the inputs: no operation but those that are told lengths or counts makes an axis longer than
- * the longest of its inputs' (Join and Reshape give as many items as they take, Unique no more). */
+/* 1 or 0, or -1: no result can be too large, judged by the inputs: no operation but those that are told lengths or
+ * counts makes an axis longer than the longest of its inputs' (Join and Reshape give as many items as they take, Unique
+ * no more). */
 static int is_small(Fold *fold, PyObject *node, int kind)
 {
     GraphState *state = fold->context->state;

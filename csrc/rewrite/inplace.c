@@ -137,7 +137,8 @@ static int has_same_types(PyObject *node, PyObject *made)
     return same;
 }
 
-/* The same node with another Op. Where make_node would now choose other types (floatX has changed since), the outputs keep theirs. */
+/* The same node with another Op. Where make_node would now choose other types (floatX has changed since), the outputs
+ * keep theirs. */
 static PyObject *node_with_op(PyObject *node, PyObject *op)
 {
     PyObject *made = rewrite_make_node(op, as_apply(node)->inputs, node);

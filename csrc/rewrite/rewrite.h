@@ -6,8 +6,8 @@
 
 #include "features/feature.h"
 
-/* What passes need from outside: evaluates a node with constant inputs (a Python callable `evaluate(node) -> list of data`, or None),
- * so that rewrite does not depend on lower. */
+/* What passes need from outside: evaluates a node with constant inputs (a Python callable `evaluate(node) -> list of
+ * data`, or None), so that rewrite does not depend on lower. */
 typedef struct RewriteContext {
     GraphState *state;
     PyObject *evaluate;

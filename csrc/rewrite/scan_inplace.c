@@ -53,8 +53,8 @@ static int is_taken(const InplaceLoop *loop, Py_ssize_t i_input)
     return destroyer != loop->node;
 }
 
-/* Owned: the variable made once more: by a node like the one that makes it, over a fresh allocation where that overwrites its own.
- * NULL without an exception when it is not a buffer of this kind. */
+/* Owned: the variable made once more: by a node like the one that makes it, over a fresh allocation where that
+ * overwrites its own. NULL without an exception when it is not a buffer of this kind. */
 static PyObject *remade_new(GraphState *state, PyObject *variable, bool may_fill)
 {
     if (!graph_is_computed(variable)) return NULL;

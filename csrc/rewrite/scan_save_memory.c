@@ -96,7 +96,8 @@ static PyObject *with_input_new(PyObject *node, Py_ssize_t i_input, PyObject *va
     return made;
 }
 
-/* 1 or 0, or -1: the variable is a fresh buffer whose first rows are set: IncSubtensor{Set;:L}(AllocEmpty(rows, ...), initial). */
+/* 1 or 0, or -1: the variable is a fresh buffer whose first rows are set: IncSubtensor{Set;:L}(AllocEmpty(rows, ...),
+ * initial). */
 static int is_state_buffer(GraphState *state, PyObject *variable)
 {
     int made = rewrite_is_made_by(state, variable, OP_INC_SUBTENSOR);

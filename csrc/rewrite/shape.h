@@ -25,9 +25,9 @@ typedef struct IndexEntry {
     PyObject *start, *stop, *step; /* lent; NULL where not given; an index is in `start` */
 } IndexEntry;
 
-/* Reads an Op's idx_list, which has the attribute's form of ops.def; `i_input` is the node's first index input. Each call gives one
- * entry: 1 and *entry, 0 when there are no more, -1 with an exception. Begin with {.node = node, .i_input = ...} and end with
- * index_reader_clear. */
+/* Reads an Op's idx_list, which has the attribute's form of ops.def; `i_input` is the node's first index input. Each
+ * call gives one entry: 1 and *entry, 0 when there are no more, -1 with an exception. Begin with {.node = node,
+ * .i_input = ...} and end with index_reader_clear. */
 typedef struct IndexReader {
     PyObject *node;
     Py_ssize_t i_input, i_entry;

@@ -188,7 +188,8 @@ static void find_pasts(Block *block, const LoopFrame *loop_frame)
     }
 }
 
-/* Paths and states of values that have columns are stored block-wise; but not states that taps read, unless the core is a tape. */
+/* Paths and states of values that have columns are stored block-wise; but not states that taps read, unless the core is
+ * a tape. */
 static void find_stored(Block *block, const LoopFrame *loop_frame, bool is_taped)
 {
     const Loop *loop = loop_frame->loop;

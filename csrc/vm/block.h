@@ -54,8 +54,8 @@ typedef struct Block {
 
 /* 0 and *result, owned by the loop's frame even when it is not complete; or -1, no memory. */
 int block_new(Block **result, LoopFrame *loop_frame, bool has_vectors);
-/* Of a step of `before`: whether it draws what the core finishes. These numbers are then the draw's first destination, in columns and
- * lanes, which is a stream otherwise. */
+/* Of a step of `before`: whether it draws what the core finishes. These numbers are then the draw's first destination,
+ * in columns and lanes, which is a stream otherwise. */
 static inline bool block_is_split(const Block *block, const Program *body, const Step *step) { return block->phases.is_split[step->instr - body->instrs]; }
 void block_free(Block *block, const LoopFrame *loop_frame);
 void block_reset(Block *block, const LoopFrame *loop_frame, size_t *keep_bytes);

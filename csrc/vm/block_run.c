@@ -496,8 +496,9 @@ static int store_block(LoopFrame *loop_frame, int64_t step, int64_t n, Run *run)
 
 /* ---- blocks ---- */
 
-/* Scalars that the core computes in its columns are in registers again: the plain loop, of this call or the next, writes where they are,
- * and the columns' memory may be gone by then. (Arrays are shown their storage whenever they are made.) */
+/* Scalars that the core computes in its columns are in registers again: the plain loop, of this call or the next,
+ * writes where they are, and the columns' memory may be gone by then. (Arrays are shown their storage whenever they are
+ * made.) */
 static void leave_columns(LoopFrame *loop_frame)
 {
     Frame *body = loop_frame->body;

@@ -125,7 +125,8 @@ void frame_put_object(Frame *frame, int32_t value, void *object, const VmHost *h
 void frame_reset_storage(Frame *frame, const VmHost *host, size_t *keep_bytes);
 /* A slot's buffer, made exclusive and n_bytes long at least; what was in it is lost. */
 Buffer *frame_slot(Frame *frame, int32_t slot, size_t n_bytes, Status *status);
-/* An axis that an int64 scalar names, counted from the end if negative, of an array of that rank; -1 and a status if it has none such. */
+/* An axis that an int64 scalar names, counted from the end if negative, of an array of that rank; -1 and a status if it
+ * has none such. */
 int frame_axis(const Frame *frame, int32_t value, int ndim, Run *run);
 static inline int64_t frame_int64(const Frame *frame, int32_t value) { return *(const int64_t *)(const void *)frame->addr[value]; }
 
@@ -175,7 +176,8 @@ int frame_copy_stream(Stream *dst, const Stream *src, Run *run);
 int run_map(Frame *frame, const Step *step, Run *run);
 int run_cast(Frame *frame, const Step *step, Run *run);
 int run_reduce(Frame *frame, const Step *step, Run *run);
-/* The kernel of a reduction over adjacent elements of the type that it computes in, as many as a block has. NULL when there is none. */
+/* The kernel of a reduction over adjacent elements of the type that it computes in, as many as a block has. NULL when
+ * there is none. */
 FoldKernel reduce_fold(const Instr *instr);
 int run_cumulate(Frame *frame, const Step *step, Run *run);
 int run_dot(Frame *frame, const Step *step, Run *run);

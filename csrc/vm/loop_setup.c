@@ -44,7 +44,8 @@ static void set_row(Array *row, const Array *array)
     }
 }
 
-/* Lets a value of the body show row number `first` of array in step 0, and the next one in each step; in a ring of n_ring rows. */
+/* Lets a value of the body show row number `first` of array in step 0, and the next one in each step; in a ring of
+ * n_ring rows. */
 static void add_track(LoopFrame *loop_frame, int32_t inner, const Array *array, int64_t first, int64_t n_ring)
 {
     Track *track = &loop_frame->tracks[loop_frame->n_tracks++];

@@ -6,7 +6,8 @@
 
 #include "base/array.h"
 
-/* Begins at zeros, which is no position where an axis has length 0; `next` tells the axis that moved on (those behind it are at 0 again), and is false at the end. */
+/* Begins at zeros, which is no position where an axis has length 0; `next` tells the axis that moved on (those behind
+ * it are at 0 again), and is false at the end. */
 typedef struct Odometer {
     int ndim;
     const int64_t *shape;

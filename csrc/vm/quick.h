@@ -105,7 +105,8 @@ static inline bool is_quick_FAST(const Step *step)
 }
 static inline void draw_FAST(const Step *step) { (void)step; }
 
-/* Whether NumPy's binomial is 0 without a number drawn, which the single draws of a first use compare. (A RandomState's draws one.) */
+/* Whether NumPy's binomial is 0 without a number drawn, which the single draws of a first use compare. (A RandomState's
+ * draws one.) */
 static inline bool is_nothing(int64_t n, double p) { return n == 0 || p == 0.0; }
 
 static inline bool is_probability(double p) { return p >= 0 && p <= 1; }

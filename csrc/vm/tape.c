@@ -13,7 +13,8 @@
 
 enum { MAX_PAST = 4, MAX_SUMS = 1 << 16 };
 
-/* How many cells are run without coming back. Builds without optimisation do not turn calls into jumps: there the stack bounds it. */
+/* How many cells are run without coming back. Builds without optimisation do not turn calls into jumps: there the stack
+ * bounds it. */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
 enum { MAX_CELLS = 1 << 30 };
 #else
@@ -612,8 +613,8 @@ static void add_move(Maker *maker, TapeSpot from, TapeSpot to, int64_t n_bytes)
     cell->at[TAPE_TO] = to.address;
 }
 
-/* The next value of a state, where it can be moved from when the rows of states move: other than in a tap's spot, and, of a column,
- * in memory. */
+/* The next value of a state, where it can be moved from when the rows of states move: other than in a tap's spot, and,
+ * of a column, in memory. */
 static TapeSpot add_next(Maker *maker, int32_t value)
 {
     TapeSpot spot = {TAPE_FIXED, NULL};

@@ -77,8 +77,9 @@ bool tape_is_vector(const Program *body, const Step *step);
 bool tape_fit(Tape *tape, const LoopFrame *loop_frame);
 /* Puts the addresses of a block's first rows in place. */
 void tape_place_vectors(Tape *tape, const LoopFrame *loop_frame, const Lane *lanes);
-/* `phases` are those of the core, and stay. 0 and *result, owned even when it is not complete; or -1, no memory. `stores` says, by value, whether its rows are a column
- * that the core fills; `is_lane` which values have rows that are there before the core runs. */
+/* `phases` are those of the core, and stay. 0 and *result, owned even when it is not complete; or -1, no memory.
+ * `stores` says, by value, whether its rows are a column that the core fills; `is_lane` which values have rows that are
+ * there before the core runs. */
 int tape_new(Tape **result, LoopFrame *loop_frame, const LoopPhases *phases, const Step *core, const bool *stores, const bool *is_lane);
 void tape_free(Tape *tape);
 void tape_reset(Tape *tape, size_t *keep_bytes);

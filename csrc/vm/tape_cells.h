@@ -78,7 +78,8 @@ struct TapeRun {
 /* A step was left before its end: the plain loop has to run it. */
 enum { TAPE_LEFT = 2 };
 
-/* Of doubles, by operation: ADD, SUB, MUL, TRUE_DIVIDE; and NEG, ABS, SQRT, EXP, LOG, or SECOND for a move. NULL when there is none. */
+/* Of doubles, by operation: ADD, SUB, MUL, TRUE_DIVIDE; and NEG, ABS, SQRT, EXP, LOG, or SECOND for a move. NULL when
+ * there is none. */
 TapeFunction tape_binary(int scalar, TapePlace a, TapePlace b, TapePlace to, bool is_stored);
 TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored);
 /* Of an int64 at a fixed address, a double. */
@@ -100,8 +101,8 @@ TapeFunction tape_element(bool is_stored);
 /* Whatever else there is. */
 TapeFunction tape_step(const Step *step);
 
-/* tape_draws.c. The numbers drawn ahead are in a column: at A of a categorical, which is drawn by the vector of the step's, or by the
- * row at the place in B; at FIRST of what is finished by a FastValue. */
+/* tape_draws.c. The numbers drawn ahead are in a column: at A of a categorical, which is drawn by the vector of the
+ * step's, or by the row at the place in B; at FIRST of what is finished by a FastValue. */
 TapeFunction tape_category(void);
 TapeFunction tape_row_category(int64_t n_categories, bool has_sums);
 TapeFunction tape_finish(void);

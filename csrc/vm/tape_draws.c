@@ -58,8 +58,8 @@ static inline int64_t count_sums(const double *sums, int64_t n, double u)
     return category;
 }
 
-/* The next step waits for this one's category, so what is rare (a place counted from the end) goes the long way, and the number of
- * categories is a constant where it can be. */
+/* The next step waits for this one's category, so what is rare (a place counted from the end) goes the long way, and
+ * the number of categories is a constant where it can be. */
 #define ROW_CELL(NAME, n, search)                                                                                \
     static void NAME(TAPE_ARGUMENTS)                                                                             \
     {                                                                                                            \

@@ -1,19 +1,19 @@
-/* Cells for elementwise steps on small arrays of one shape, for the folds of such arrays to one number, and for products of vectors
- * by matrices that stay.
+/* Cells for elementwise steps on small arrays of one shape, for the folds of such arrays to one number, and for
+ * products of vectors by matrices that stay.
  *
- * Lengths are not known when a tape is made. What the first step of a call found is what all its steps will find: the rows of
- * sequences, states and columns keep their shape, and elementwise steps on them too. So each call looks at the shapes once,
- * chooses a cell for each step by them (tape_fit), and a step then costs an address and a loop. An array's elements are in the
- * row of a lane, which moves by a stride from step to step, or at an address that stays.
- * Relies on: tape.h. Relied on by: tape.c, block_run.c. */
+ * Lengths are not known when a tape is made. What the first step of a call found is what all its steps will find: the
+ * rows of sequences, states and columns keep their shape, and elementwise steps on them too. So each call looks at the
+ * shapes once, chooses a cell for each step by them (tape_fit), and a step then costs an address and a loop. An array's
+ * elements are in the row of a lane, which moves by a stride from step to step, or at an address that stays. Relies on:
+ * tape.h. Relied on by: tape.c, block_run.c. */
 #include <stddef.h>
 #include <string.h>
 
 #include "ops/ops.h"
 #include "vm/tape.h"
 
-/* Longer arrays gain nothing by cells, and should not hold up an interrupt. Those beyond SHORT_LENGTH are run by kernels, elementwise
- * steps in a row tile by tile, so that what is between them stays in the nearest cache. */
+/* Longer arrays gain nothing by cells, and should not hold up an interrupt. Those beyond SHORT_LENGTH are run by
+ * kernels, elementwise steps in a row tile by tile, so that what is between them stays in the nearest cache. */
 enum { MAX_LENGTH = 4096, SHORT_LENGTH = 512, TILE_LENGTH = 256, MAX_VECTOR_PAST = 4 };
 
 /* ---- which cores ---- */
@@ -195,7 +195,8 @@ static void square_array_cell(TAPE_ARGUMENTS)
     TAPE_JUMP(cell + 1);
 }
 
-/* One of two arrays of elements of 8 bytes, by a condition for all; without a branch, since such conditions are those of chance. */
+/* One of two arrays of elements of 8 bytes, by a condition for all; without a branch, since such conditions are those
+ * of chance. */
 static void choose_array_cell(TAPE_ARGUMENTS)
 {
     const int64_t n = cell->vector->n;
@@ -261,8 +262,8 @@ PLUS_PRODUCT(plus_second_multiple, TAPE_B, TAPE_A, TAPE_A)
 
 #if defined(__GNUC__)
 #define HAS_SQUARES 1
-/* The same, and the two cells behind, which sum the squares of it up (as SUM_CELL): these do not wait for what was stored. What is read
- * by two is stored by two, since a CPU is slow to put together what it has yet to store. */
+/* The same, and the two cells behind, which sum the squares of it up (as SUM_CELL): these do not wait for what was
+ * stored. What is read by two is stored by two, since a CPU is slow to put together what it has yet to store. */
 typedef double Two __attribute__((vector_size(16), aligned(8)));
 #define TWO(p, i) (*(Two *)(uintptr_t)&(p)[i])
 static inline Two store_and_square(Two *to, Two x)
@@ -480,8 +481,8 @@ static void join_squares(TapeVector *first, const TapeVector *square)
 }
 #endif
 
-/* Whether a step is one on long arrays whose elements are all of 8 bytes: then those that share memory, now one array and then another, are
- * in the same place for the same element, and the elements of a tile need no others. */
+/* Whether a step is one on long arrays whose elements are all of 8 bytes: then those that share memory, now one array
+ * and then another, are in the same place for the same element, and the elements of a tile need no others. */
 static bool can_be_tiled(const TapeVector *vector)
 {
     bool can = vector->n > SHORT_LENGTH && vector->cell->function == kernel_arrays_cell;

@@ -1,9 +1,10 @@
-/* The different elements of an array, or slices along an axis, in ascending order; where they are and how often they come.
+/* The different elements of an array, or slices along an axis, in ascending order; where they are and how often they
+ * come.
  *
- * A slice is a row of numbers, compared as words are: by the first that differ. The places of the slices are sorted by their last number,
- * then by the one before, and so on; the sorting keeps the order of equal ones, so that in the end the first number counts most, and of
- * equal slices the first is the one that is given. All NaNs of a vector are one element, as NumPy has it; those of slices are not.
- * Relies on: frame.h, math. Relied on by: vm.c. */
+ * A slice is a row of numbers, compared as words are: by the first that differ. The places of the slices are sorted by
+ * their last number, then by the one before, and so on; the sorting keeps the order of equal ones, so that in the end
+ * the first number counts most, and of equal slices the first is the one that is given. All NaNs of a vector are one
+ * element, as NumPy has it; those of slices are not. Relies on: frame.h, math. Relied on by: vm.c. */
 #include <stddef.h>
 #include <string.h>
 

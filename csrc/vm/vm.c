@@ -153,7 +153,8 @@ static int note_node(const Step *step, Run *run)
     draw_##SHAPE(step);                     \
     break
 
-/* The dispatch loop: once over the steps, or for one. Inlined where a loop comes round, which saves 25 machine instructions a step. */
+/* The dispatch loop: once over the steps, or for one. Inlined where a loop comes round, which saves 25 machine
+ * instructions a step. */
 #if defined(__GNUC__)
 __attribute__((always_inline))
 #endif

@@ -73,8 +73,8 @@ int frame_set_place(Frame *frame, int32_t value, OutPlace place, Status *status)
 /* For hosts that write a result: makes the destination `value` an array of that shape with fresh or reused storage. */
 int frame_shape_array(Frame *frame, int32_t value, const int64_t *shape, Status *status);
 
-/* One call of a library's loop over arrays of the right types and shapes: inputs, of which it may write the first, then outputs. For hosts
- * that try a loop. */
+/* One call of a library's loop over arrays of the right types and shapes: inputs, of which it may write the first, then
+ * outputs. For hosts that try a loop. */
 void library_call(const NumpyLoop *loop, int library, const Array *operands, int n_operands);
 
 /* For hosts that draw: refuses a size asked for to which the batch of the draw's parameter i does not broadcast. */
