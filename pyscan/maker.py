@@ -381,6 +381,8 @@ def rewrite(fgraph: Any, mode: Any) -> dict[str, int]:
     if any(getattr(node.op, "takes_place", False) for node in fgraph.apply_nodes):
         from pyscan.builders import inline_graphs  # here, since few programs have graphs as operations
         inline_graphs(fgraph)
+    for rewriter in mode.rewriters:
+        rewriter.rewrite(fgraph)
     passes = list(mode.passes)
     if any(getattr(node.op, "has_branches", False) for node in fgraph.apply_nodes):
         from pyscan.ifelse import delay_branches  # here, since few programs have branches
@@ -395,7 +397,7 @@ def rewrite(fgraph: Any, mode: Any) -> dict[str, int]:
     for node in loops:
         if len(loops) > 1:
             node.op.compile_with(met)
-        node.op = node.op.compiled(mode)
+        node.op = node.op.compiled(mode.for_bodies())
     return changes
 
 

@@ -12,7 +12,7 @@ from typing import Any, Iterable
 from pyscan import _core
 from pyscan.config import config
 
-__all__ = ["Mode", "get_mode", "get_default_mode", "register_mode", "predefined_modes", "RewriteDatabaseQuery"]
+__all__ = ["Mode", "get_mode", "get_default_mode", "register_mode", "predefined_modes", "RewriteDatabaseQuery", "optdb"]
 
 # Aesara's names of linkers. There is one way to run a program here, so that they are checked and kept, and no more.
 LINKERS = ("py", "c", "c|py", "c|py_nogc", "vm", "cvm", "vm_nogc", "cvm_nogc", "jax", "numba")
@@ -49,13 +49,16 @@ class RewriteDatabaseQuery:
 
     def passes(self) -> tuple[str, ...]:
         """Names of the passes selected, in the order in which they run."""
+        return tuple(dict.fromkeys(name for name, _, tags, _ in _core.passes() if self._selects({name, *tags})))
+
+    def rewriters(self) -> tuple[Any, ...]:
+        """The rewriters selected of those that programs registered, by position."""
+        chosen = [row for name, row in optdb.rows.items() if self._selects({name, *row.tags})]
+        return tuple([row.rewriter for row in sorted(chosen, key=lambda row: row.position)])
+
+    def _selects(self, words: set[str]) -> bool:
         include, exclude, require = (_resolved(names) for names in (self.include, self.exclude, self.require))
-        chosen = []
-        for name, _, tags, _ in _core.passes():
-            words = {name, *tags}
-            if words & include and not words & exclude and require <= words and name not in chosen:
-                chosen.append(name)
-        return tuple(chosen)
+        return bool(words & include) and not words & exclude and require <= words
 
     def __repr__(self) -> str:
         return f"RewriteDatabaseQuery(inc={list(self.include)},ex={list(self.exclude)},require={list(self.require)})"
@@ -63,6 +66,56 @@ class RewriteDatabaseQuery:
 
 def _resolved(names: Iterable[str]) -> set[str]:
     return {own for name in names for own in _ALIASES.get(name, (name,))}
+
+
+class _Registered:
+    """A row of `optdb`."""
+
+    def __init__(self, rewriter: Any, tags: set[str], position: float) -> None:
+        self.rewriter, self.tags, self.position = rewriter, tags, position
+
+
+class _Registry:
+    """`optdb`: the graph rewriters that programs register for functions compiled from then on; they run before the passes.
+
+    >>> from pyscan.rewriting import graph_rewriter
+    >>> @graph_rewriter
+    ... def count_nodes(fgraph):
+    ...     print(len(fgraph.apply_nodes))
+    >>> optdb.register("count_nodes", count_nodes, "fast_run", position=1)
+    >>> "count_nodes" in optdb
+    True
+    >>> optdb.remove_tags("count_nodes", "fast_run")
+    """
+
+    def __init__(self) -> None:
+        self.rows: dict[str, _Registered] = {}
+
+    def register(self, name: str, rewriter: Any, *tags: str, position: float | str = "last", **ignored: Any) -> None:
+        """Let modes that include the name or one of the tags run a GraphRewriter.
+
+        Those of lower positions run first. ValueError for a name that is taken, TypeError for what is no graph rewriter.
+        """
+        if name in self.rows:
+            raise ValueError(f"The tag '{name}' is already present in the RewriteDatabase; the name of a rewriter is taken once")
+        if not callable(getattr(rewriter, "rewrite", None)):
+            raise TypeError(f"{name} must be a GraphRewriter, such as in2out makes of a node rewriter; got {rewriter!r}")
+        self.rows[name] = _Registered(rewriter, set(tags), float("inf") if position == "last" else float(position))
+
+    def add_tags(self, name: str, *tags: str) -> None:
+        self.rows[name].tags.update(tags)
+
+    def remove_tags(self, name: str, *tags: str) -> None:
+        self.rows[name].tags.difference_update(tags)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.rows
+
+    def __getitem__(self, name: str) -> Any:
+        return self.rows[name].rewriter
+
+
+optdb = _Registry()
 
 
 class Mode:
@@ -73,7 +126,7 @@ class Mode:
     linker
         One of Aesara's linker names, or None for the default. All run the same core.
     optimizer
-        "fast_run", "fast_compile", "merge", "o1" to "o4", None, or a `RewriteDatabaseQuery`.
+        "fast_run", "fast_compile", "merge", "o1" to "o4", None, a `RewriteDatabaseQuery`, or a GraphRewriter that runs alone.
 
     >>> Mode("py", None).passes
     ()
@@ -86,6 +139,9 @@ class Mode:
             raise KeyError(f"{linker}: there is no such linker; `linker` must be one of {', '.join(map(repr, LINKERS))}")
         if isinstance(optimizer, str) and optimizer == "default":
             optimizer = config.optimizer
+        self.rewriter = optimizer if callable(getattr(optimizer, "rewrite", None)) else None
+        if self.rewriter is not None:
+            optimizer = RewriteDatabaseQuery(())
         if not isinstance(optimizer, RewriteDatabaseQuery):
             if optimizer not in _OPTIMIZERS:
                 raise KeyError(f"{optimizer}: there is no such optimizer; `optimizer` must be one of {', '.join(map(repr, _OPTIMIZERS))}")
@@ -104,27 +160,40 @@ class Mode:
             self._passes = query.excluding(*filter(None, config.optimizer_excluding.split(":"))).passes()
         return self._passes
 
+    @property
+    def rewriters(self) -> tuple[Any, ...]:
+        """The program's own rewriters that run before the passes: the one given, and those registered that the mode selects."""
+        return (() if self.rewriter is None else (self.rewriter,)) + self.optimizer.rewriters()
+
+    def for_bodies(self) -> Mode:
+        """The mode in which the bodies of loops are compiled: a rewriter that was given runs on the function's own graph alone."""
+        query = self.optimizer
+        return self if self.rewriter is None else _rebuilt_mode(self.linker, query.include, query.require, query.exclude)
+
+    def _with(self, query: RewriteDatabaseQuery) -> Mode:
+        return _rebuilt_mode(self.linker, query.include, query.require, query.exclude, self.rewriter)
+
     def including(self, *names: str) -> Mode:
         """A mode that also has the passes with these names or tags. Names that Aesara alone knows have no effect."""
-        return Mode(self.linker, self.optimizer.including(*names))
+        return self._with(self.optimizer.including(*names))
 
     def excluding(self, *names: str) -> Mode:
         """A mode without the passes that have one of these names or tags."""
-        return Mode(self.linker, self.optimizer.excluding(*names))
+        return self._with(self.optimizer.excluding(*names))
 
     def requiring(self, *names: str) -> Mode:
         """A mode with those passes alone that have all of these tags."""
-        return Mode(self.linker, self.optimizer.requiring(*names))
+        return self._with(self.optimizer.requiring(*names))
 
     def clone(self, link_kwargs: Any = None, optimizer: Any = "", **kwargs: Any) -> Mode:
         """A copy, with another optimizer if one is given."""
-        return Mode(self.linker, self.optimizer if isinstance(optimizer, str) and optimizer == "" else optimizer)
+        return self._with(self.optimizer) if isinstance(optimizer, str) and optimizer == "" else Mode(self.linker, optimizer)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Mode) and (self.linker, self.passes) == (other.linker, other.passes)
+        return isinstance(other, Mode) and (self.linker, self.passes, self.rewriters) == (other.linker, other.passes, other.rewriters)
 
     def __hash__(self) -> int:
-        return hash((self.linker, self.passes))
+        return hash((self.linker, self.passes, self.rewriters))
 
     def __str__(self) -> str:
         return f"Mode(linker={self.linker}, optimizer={self.optimizer})"
@@ -133,11 +202,13 @@ class Mode:
 
     def __reduce__(self) -> Any:
         query = self.optimizer
-        return _rebuilt_mode, (self.linker, query.include, query.require, query.exclude)
+        return _rebuilt_mode, (self.linker, query.include, query.require, query.exclude, self.rewriter)
 
 
-def _rebuilt_mode(linker: Any, include: tuple, require: tuple, exclude: tuple) -> Mode:
-    return Mode(linker, RewriteDatabaseQuery(include, require, exclude))
+def _rebuilt_mode(linker: Any, include: tuple, require: tuple, exclude: tuple, rewriter: Any = None) -> Mode:
+    mode = Mode(linker, RewriteDatabaseQuery(include, require, exclude))
+    mode.rewriter = rewriter
+    return mode
 
 
 # Names of modes in Aesara that check what a function does while it runs; nothing here takes their place in silence.

@@ -360,8 +360,8 @@ ABSENT: tuple[tuple[str, str, dict[str, str]], ...] = (
     }),
     ("an inner part of Aesara's rewriting",
      "Mode.including and Mode.excluding choose pyscan's passes; pyscan.rewriting has rewriters of graphs to write one's own.", {
-        "compile": "AddFeatureOptimizer optdb register_optimizer",
-        "compile.mode": "AddFeatureOptimizer optdb register_optimizer",
+        "compile": "AddFeatureOptimizer register_optimizer",
+        "compile.mode": "AddFeatureOptimizer register_optimizer",
         "configdefaults": "add_optimizer_configvars",
         "graph.features": "BadOptimization",
         "graph.kanren": "KanrenRelationSub",

@@ -389,7 +389,7 @@ class Scan(Op):
 
     def compiled(self, mode):
         """A new Scan that shares the inner graph and has a `compiled_fgraph`: a copy, rewritten by the passes of the mode (of the
-        one that `scan` was given, if any). Rewritten once for each list of passes.
+        one that `scan` was given, if any). Rewritten once for each list of passes and rewriters.
 
         The carried generators are not protected there: the loop works on a generator that is its own, or on one that the outer
         graph lets it destroy; either way a step may move it. What a step stores is not made by overwriting something, since it
@@ -399,16 +399,16 @@ class Scan(Op):
         from pyscan.mode import get_mode
 
         mode = mode if self.mode is None else get_mode(self.mode)
-        passes = tuple(mode.passes)
-        if passes not in self._compiled:
+        done_to_it = tuple(mode.passes), mode.rewriters
+        if done_to_it not in self._compiled:
             graph = self.fgraph.clone()
             carried = {v for v in self.inner_shared(graph.inputs) if isinstance(v.type, RandomType)}
             graph.attach_feature(Supervisor([v for v in graph.inputs if v not in carried]))
             graph.attach_feature(PreserveVariableAttributes())
             graph.attach_feature(NoOutputFromInplace(range(section_range(self.info.inner_output_sections, "shared").start)))
             rewrite(graph, mode)
-            self._compiled[passes] = graph
-        return self._with(compiled_fgraph=self._compiled[passes])
+            self._compiled[done_to_it] = graph
+        return self._with(compiled_fgraph=self._compiled[done_to_it])
 
     @property
     def fn(self):

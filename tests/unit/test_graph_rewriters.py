@@ -1,5 +1,6 @@
 """Rewriters of graphs that users write: patterns, substitutions, walks, and what a graph's features veto."""
 import logging
+import pickle
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from pyscan import names, patterns, rewriting
 from pyscan.config import config
 from pyscan.features import DestroyHandler, Feature, InconsistencyError, Supervisor
 from pyscan.graph import Apply, FunctionGraph, Op, as_string
+from pyscan.mode import Mode, optdb
 from pyscan.rewriting import (
     EquilibriumGraphRewriter, GraphRewriter, MergeOptimizer, NodeProcessingGraphRewriter, NodeRewriter, OpKeyGraphRewriter,
     PatternNodeRewriter, RemovalNodeRewriter, SequentialGraphRewriter, SequentialNodeRewriter, SubstitutionNodeRewriter,
@@ -454,3 +456,56 @@ def test_rewriters_have_the_names_of_their_functions():
         pass
 
     assert (to_sine.__name__, to_sine.name, nothing.__name__, nothing.name) == ("to_sine", "to_sine", "nothing", "nothing")
+
+
+@node_rewriter([at.sin])
+def sine_to_cosine(fgraph, node):
+    return [at.cos(node.inputs[0])]
+
+
+def test_a_mode_may_have_a_rewriter_of_the_program_which_leaves_bodies_of_loops_alone():
+    x = at.dvector("x")
+    path, _ = pyscan.scan(lambda a: at.sin(a), sequences=[x])
+    mode = Mode("py", in2out(sine_to_cosine))
+    f = pyscan.function([x], [at.sin(x), path], mode=mode)
+    np.testing.assert_array_equal(f([0.5])[0], np.cos([0.5]))
+    np.testing.assert_allclose(f([0.5])[1], np.sin([0.5]), rtol=1e-15)
+    for other in (mode.including("fast_run"), mode.excluding("inplace"), mode.clone()):
+        assert pyscan.function([x], at.sin(x), mode=other)([0.0]) == 1.0
+    sent = pickle.loads(pickle.dumps(Mode("py", in2out(SubstitutionNodeRewriter(at.sin, at.cos)))))
+    assert pyscan.function([x], at.sin(x), mode=sent)([0.0]) == 1.0
+    assert mode == mode.clone() and mode != Mode("py", None) and hash(mode) == hash(mode.clone())
+
+
+@pytest.fixture
+def registered():
+    optdb.register("sine_to_cosine", in2out(sine_to_cosine), "fast_run", position=1.5)
+    yield "sine_to_cosine"
+    del optdb.rows["sine_to_cosine"]
+
+
+def test_registered_rewriters_run_where_the_mode_has_their_name_or_tag(registered):
+    x = at.dvector("x")
+    path, _ = pyscan.scan(lambda a: at.sin(a), sequences=[x])
+    run, compile_fast = pyscan.mode.get_mode("FAST_RUN"), pyscan.mode.get_mode("FAST_COMPILE")
+    for mode, value in ((run, 1.0), (compile_fast, 0.0), (run.excluding(registered), 0.0), (compile_fast.including(registered), 1.0)):
+        assert [r.tolist() for r in pyscan.function([x], [at.sin(x), path], mode=mode)([0.0])] == [[value]] * 2
+    with pytest.raises(ValueError, match="'sine_to_cosine' is already present"):
+        optdb.register(registered, in2out(sine_to_cosine))
+    with pytest.raises(TypeError, match="must be a GraphRewriter"):
+        optdb.register("other", sine_to_cosine)
+    assert registered in optdb and "other" not in optdb and isinstance(optdb[registered], GraphRewriter)
+    optdb.remove_tags(registered, "fast_run")
+    assert pyscan.function([x], at.sin(x), mode=run)([0.0]) == 0.0
+    optdb.add_tags(registered, "fast_run")
+    assert pyscan.function([x], at.sin(x), mode=run)([0.0]) == 1.0
+
+
+def test_registered_rewriters_run_by_position():
+    order = []
+    for position, name in ((3, "third"), (1, "first"), (2, "second"), ("last", "fourth")):
+        optdb.register(name, graph_rewriter(lambda fgraph, name=name: order.append(name)), "ordered", position=position)
+    pyscan.function([], at.constant(1.0), mode=Mode("py", None).including("ordered"))
+    for name in order:
+        del optdb.rows[name]
+    assert order == ["first", "second", "third", "fourth"]
