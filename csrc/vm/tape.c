@@ -69,6 +69,26 @@ static bool is_arithmetic(const Program *body, const Step *step)
     return step->instr->fn == SCALAR_SQUARE || tape_unary(step->instr->fn, TAPE_R0, TAPE_R0, false) != NULL;
 }
 
+/* How two doubles compare. */
+static bool is_condition(const Program *body, const Step *step)
+{
+    return step->code == STEP_MAP2 && step->instr->opcode == I_MAP && step->instr->dtype == DTYPE_FLOAT64 && !is_array(body, step->dst[0])
+           && tape_condition(step->instr->fn, TAPE_R0, TAPE_R0, false) != NULL;
+}
+
+/* One of two doubles. */
+static bool is_choice(const Program *body, const Step *step)
+{
+    return step->code == STEP_MAP3 && step->instr->opcode == I_MAP && step->instr->dtype == DTYPE_FLOAT64 && step->instr->fn == SCALAR_SWITCH
+           && is_double(body, step->dst[0]);
+}
+
+/* A sum of the doubles of an array, by a cell on arrays. */
+static bool is_sum(const Program *body, const Step *step)
+{
+    return step->instr->opcode == I_REDUCE && step->instr->fn == REDUCE_ADD && step->instr->dtype == DTYPE_FLOAT64 && tape_is_vector(body, step);
+}
+
 /* Whether an array that the step reads is another in each step, without the core's doing: a row, or what is made ahead. */
 static bool looks_at_moving(const Program *body, const LoopPhases *phases, const Step *step)
 {
@@ -123,6 +143,15 @@ static bool is_binomial(const Step *step) { return step->instr->opcode == I_DRAW
 /* Whether operand i of a step may be in a pin or a column; the last one is the result. */
 static bool is_plain(const Maker *maker, const Step *step, int32_t i)
 {
+    if (is_condition(maker->body, step)) {
+        return i < 2;
+    }
+    if (is_choice(maker->body, step)) {
+        return i > 0;
+    }
+    if (is_sum(maker->body, step)) {
+        return i == 1;
+    }
     return is_arithmetic(maker->body, step) || is_scaled(maker, step) || (is_from_int64(maker->body, step) && i == 1) || (is_binomial(step) && i == 2 && !maker->is_lane[step->src[2]]);
 }
 
@@ -354,6 +383,26 @@ static void add_from_int64(Maker *maker, const Step *step, int32_t i_step)
     set_operand(maker, &cell->at[TAPE_B], step->src[0]);
     cell->at[TAPE_TO] = to.address;
     if (maker->stores[value]) {
+        set_store(maker, cell, value);
+    }
+}
+
+/* A condition, or a choice by one. */
+static void add_of_condition(Maker *maker, const Step *step, int32_t i_step)
+{
+    int32_t value = step->dst[0], n_src = step->instr->n_src, a = step->src[n_src - 2], b = step->src[n_src - 1];
+    bool is_stored = maker->stores[value];
+    TapePlace place_a = place_of(maker, a), place_b = place_of(maker, b);
+    TapeSpot to = maker->spots[value] = place_result(maker, value, i_step, false);
+    TapeCell *cell = add_cell(maker, n_src == 2 ? tape_condition(step->instr->fn, place_a, place_b, is_stored) : tape_choice(place_a, place_b, to.place, is_stored));
+
+    if (n_src == 3) {
+        set_operand(maker, &cell->at[TAPE_FIRST], step->src[0]);
+    }
+    set_operand(maker, &cell->at[TAPE_A], a);
+    set_operand(maker, &cell->at[TAPE_B], b);
+    cell->at[TAPE_TO] = to.address;
+    if (is_stored) {
         set_store(maker, cell, value);
     }
 }
@@ -592,6 +641,7 @@ static void add_vector(Maker *maker, const Step *step, int32_t i_step)
     if (!is_array(maker->body, made)) {
         vector->fold = reduce_fold(instr);
         maker->spots[made] = place_result(maker, made, i_step, false);
+        vector->to = maker->spots[made].place;
         cell->at[TAPE_TO] = maker->spots[made].address;
         if (maker->stores[made]) {
             add_store(maker, made);
@@ -690,6 +740,8 @@ static int add_cells(Maker *maker)
             add_arithmetic(maker, step, i_step);
         } else if (is_from_int64(maker->body, step)) {
             add_from_int64(maker, step, i_step);
+        } else if (is_condition(maker->body, step) || is_choice(maker->body, step)) {
+            add_of_condition(maker, step, i_step);
         } else if (is_binomial(step)) {
             add_binomial(maker, step, i_step);
         } else if (tape_is_vector(maker->body, step)) {

@@ -1,4 +1,5 @@
-/* Cells of arithmetic on doubles, made by macros for each operation and each place of its operands, and the last cell of a tape.
+/* Cells of arithmetic on doubles, of conditions and of choices by them, made by macros for each operation and each place of its
+ * operands, and the last cell of a tape.
  *
  * Relies on: tape_cells.h, math (one element of an elementary function). */
 #include "vm/tape_cells.h"
@@ -72,6 +73,51 @@ UNARY(neg, -)
 UNARY(abs, fabs)
 UNARY(sqrt, sqrt)
 
+/* Conditions, which are in memory. */
+#define CONDITION_CELL(NAME, expression, STORE)                      \
+    static void NAME(TAPE_ARGUMENTS)                                 \
+    {                                                                \
+        const uint8_t x = expression;                                \
+        AT(uint8_t, TAPE_TO) = x;                                    \
+        STORE;                                                       \
+        TAPE_JUMP(cell + 1);                                         \
+    }
+#define CONDITION_CELLS(NAME, expression)                            \
+    CONDITION_CELL(NAME##_n, expression, STORE_NO)                   \
+    CONDITION_CELL(NAME##_s, expression, ((uint8_t *)(void *)cell->store)[t] = x)
+#define CONDITIONS_OF(NAME, OP, A)                                   \
+    CONDITION_CELLS(NAME##_##A##_R0, READ_##A(TAPE_A) OP READ_R0(TAPE_B))         \
+    CONDITION_CELLS(NAME##_##A##_R1, READ_##A(TAPE_A) OP READ_R1(TAPE_B))         \
+    CONDITION_CELLS(NAME##_##A##_R2, READ_##A(TAPE_A) OP READ_R2(TAPE_B))         \
+    CONDITION_CELLS(NAME##_##A##_R3, READ_##A(TAPE_A) OP READ_R3(TAPE_B))         \
+    CONDITION_CELLS(NAME##_##A##_FIXED, READ_##A(TAPE_A) OP READ_FIXED(TAPE_B))   \
+    CONDITION_CELLS(NAME##_##A##_COLUMN, READ_##A(TAPE_A) OP READ_COLUMN(TAPE_B))
+#define CONDITIONS(NAME, OP)                                         \
+    CONDITIONS_OF(NAME, OP, R0)                                      \
+    CONDITIONS_OF(NAME, OP, R1)                                      \
+    CONDITIONS_OF(NAME, OP, R2)                                      \
+    CONDITIONS_OF(NAME, OP, R3)                                      \
+    CONDITIONS_OF(NAME, OP, FIXED)                                   \
+    CONDITIONS_OF(NAME, OP, COLUMN)
+#define FOR_CONDITIONS(ROW) ROW(EQ, ==) ROW(NEQ, !=) ROW(LT, <) ROW(LE, <=) ROW(GT, >) ROW(GE, >=)
+FOR_CONDITIONS(CONDITIONS)
+
+/* One of two by a condition, without a branch. */
+static inline double choose_one(uint8_t condition, double a, double b) { return choose(SIGN_BIT * (condition != 0), a, b); }
+#define CHOICES_OF(A)                                                \
+    TARGETS(choice_##A##_R0, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_R0(TAPE_B)))         \
+    TARGETS(choice_##A##_R1, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_R1(TAPE_B)))         \
+    TARGETS(choice_##A##_R2, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_R2(TAPE_B)))         \
+    TARGETS(choice_##A##_R3, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_R3(TAPE_B)))         \
+    TARGETS(choice_##A##_FIXED, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_FIXED(TAPE_B)))   \
+    TARGETS(choice_##A##_COLUMN, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_COLUMN(TAPE_B)))
+CHOICES_OF(R0)
+CHOICES_OF(R1)
+CHOICES_OF(R2)
+CHOICES_OF(R3)
+CHOICES_OF(FIXED)
+CHOICES_OF(COLUMN)
+
 #define LIST_TARGETS(NAME) \
     {{NAME##_R0_n, NAME##_R0_s}, {NAME##_R1_n, NAME##_R1_s}, {NAME##_R2_n, NAME##_R2_s}, {NAME##_R3_n, NAME##_R3_s}, {NAME##_FIXED_n, NAME##_FIXED_s}}
 #define LIST_TARGETS_OF(NAME) \
@@ -103,6 +149,29 @@ TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored)
         }
     }
     return NULL;
+}
+
+TapeFunction tape_condition(int scalar, TapePlace a, TapePlace b, bool is_stored)
+{
+#define LIST_CONDITION(NAME) {NAME##_n, NAME##_s}
+#define LIST_CONDITIONS_OF(NAME)                                                                                                     \
+    {LIST_CONDITION(NAME##_R0), LIST_CONDITION(NAME##_R1), LIST_CONDITION(NAME##_R2), LIST_CONDITION(NAME##_R3), LIST_CONDITION(NAME##_FIXED), LIST_CONDITION(NAME##_COLUMN)}
+#define LIST_CONDITIONS(NAME, OP) {SCALAR_##NAME, LIST_PLACES(LIST_CONDITIONS_OF, NAME)},
+    static const struct { int scalar; TapeFunction cells[N_TAPE_PLACES][N_TAPE_PLACES][2]; } rows[] = {FOR_CONDITIONS(LIST_CONDITIONS)};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].scalar == scalar) {
+            return rows[i].cells[a][b][is_stored];
+        }
+    }
+    return NULL;
+}
+
+TapeFunction tape_choice(TapePlace a, TapePlace b, TapePlace to, bool is_stored)
+{
+    static const Targets cells[N_TAPE_PLACES][N_TAPE_PLACES] = LIST_PLACES(LIST_TARGETS_OF, choice);
+
+    return cells[a][b][to][is_stored];
 }
 
 TapeFunction tape_from_int64(TapePlace to, bool is_stored)

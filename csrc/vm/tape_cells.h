@@ -59,6 +59,7 @@ struct TapeVector {
     int64_t rows[N_TAPE_OPERANDS];   /* how far the operand moves from step to step */
     int64_t items[N_TAPE_OPERANDS];  /* from element to element: 0 where there is one for all */
     FoldKernel fold;                 /* of a fold */
+    TapePlace to;                    /* where it goes: to a pin only as a sum of doubles */
     ProductRows product;             /* of a vector by a matrix that stays: but for where the vector and the result are */
     int64_t next_row;                /* of the matrix, from one element of the result to the next, and to the next factor */
     int64_t next_factor;
@@ -82,6 +83,10 @@ enum { TAPE_LEFT = 2 };
  * there is none. */
 TapeFunction tape_binary(int scalar, TapePlace a, TapePlace b, TapePlace to, bool is_stored);
 TapeFunction tape_unary(int scalar, TapePlace b, TapePlace to, bool is_stored);
+/* Whether two doubles compare so, as a byte in memory. NULL when there is none. */
+TapeFunction tape_condition(int scalar, TapePlace a, TapePlace b, bool is_stored);
+/* The double in A where the byte at FIRST is not 0, else the one in B. */
+TapeFunction tape_choice(TapePlace a, TapePlace b, TapePlace to, bool is_stored);
 /* Of an int64 at a fixed address, a double. */
 TapeFunction tape_from_int64(TapePlace to, bool is_stored);
 /* A binomial draw of the trials at A, with the probability in B; FIRST is where that is kept for draws that are not nothing. */

@@ -28,19 +28,6 @@
 #define A(TYPE) AT(const TYPE, TAPE_A)
 #define IS_CHOSEN AT(const uint8_t, TAPE_FIRST)
 
-/* `a` where the condition holds, else `b`, without a branch. */
-static inline double pick_double(uint8_t condition, double a, double b)
-{
-    const uint64_t mask = 0 - (uint64_t)(condition != 0);
-    uint64_t bits, other;
-
-    memcpy(&bits, &a, sizeof bits);
-    memcpy(&other, &b, sizeof other);
-    bits = (bits & mask) | (other & ~mask);
-    memcpy(&b, &bits, sizeof b);
-    return b;
-}
-
 /* MAP(operation, type, C type, C type of the result, expression); integers wrap around */
 #define FOR_MAPS(MAP)                                                                      \
     MAP(ADD, INT64, int64_t, int64_t, (uint64_t)A(int64_t) + (uint64_t)b)                  \
@@ -52,17 +39,10 @@ static inline double pick_double(uint8_t condition, double a, double b)
     MAP(LE, INT64, int64_t, uint8_t, A(int64_t) <= b)                                      \
     MAP(GT, INT64, int64_t, uint8_t, A(int64_t) > b)                                       \
     MAP(GE, INT64, int64_t, uint8_t, A(int64_t) >= b)                                      \
-    MAP(EQ, FLOAT64, double, uint8_t, A(double) == b)                                      \
-    MAP(NEQ, FLOAT64, double, uint8_t, A(double) != b)                                     \
-    MAP(LT, FLOAT64, double, uint8_t, A(double) < b)                                       \
-    MAP(LE, FLOAT64, double, uint8_t, A(double) <= b)                                      \
-    MAP(GT, FLOAT64, double, uint8_t, A(double) > b)                                       \
-    MAP(GE, FLOAT64, double, uint8_t, A(double) >= b)                                      \
     MAP(AND, BOOL, uint8_t, uint8_t, (A(uint8_t) != 0) & (b != 0))                         \
     MAP(OR, BOOL, uint8_t, uint8_t, A(uint8_t) | b)                                        \
     MAP(INVERT, BOOL, uint8_t, uint8_t, b == 0)                                            \
-    MAP(SWITCH, INT64, int64_t, int64_t, IS_CHOSEN != 0 ? A(int64_t) : b)                  \
-    MAP(SWITCH, FLOAT64, double, double, pick_double(IS_CHOSEN, A(double), b))
+    MAP(SWITCH, INT64, int64_t, int64_t, IS_CHOSEN != 0 ? A(int64_t) : b)
 
 /* CAST(from, C type, to, C type) */
 #define FOR_CASTS(CAST)                                                                    \

@@ -209,8 +209,14 @@ static void choose_array_cell(TAPE_ARGUMENTS)
 }
 
 /* Sums of doubles in the documented order (math_fold), the sums of which stay in registers. */
-#define SUM_CELL(NAME, next, TERM)                                                          \
-    static void NAME##_cell(TAPE_ARGUMENTS)                                                 \
+#define SUM_TO_R0(last) r0 = sum
+#define SUM_TO_R1(last) r1 = sum
+#define SUM_TO_R2(last) r2 = sum
+#define SUM_TO_R3(last) r3 = sum
+#define SUM_TO_FIXED(last) *(double *)(void *)(last).at[TAPE_TO] = sum
+#define LIST_SUMS(NAME) {NAME##_R0_cell, NAME##_R1_cell, NAME##_R2_cell, NAME##_R3_cell, NAME##_FIXED_cell}
+#define SUM_CELL(NAME, next, TERM, PLACE)                                                   \
+    static void NAME##_##PLACE##_cell(TAPE_ARGUMENTS)                                                \
     {                                                                                       \
         const int64_t n = cell->vector->n;                                                  \
         const double *x = DOUBLES(TAPE_B);                                                  \
@@ -234,15 +240,22 @@ static void choose_array_cell(TAPE_ARGUMENTS)
         for (; i < n; i++) {                                                                \
             sum += TERM(x[i]);                                                              \
         }                                                                                   \
-        *(double *)(void *)cell[(next) - 1].at[TAPE_TO] = sum;                              \
+        SUM_TO_##PLACE(cell[(next) - 1]);                                                   \
         TAPE_JUMP(cell + (next));                                                           \
     }
+#define SUM_CELLS(NAME, next, TERM)                                                         \
+    SUM_CELL(NAME, next, TERM, R0)                                                          \
+    SUM_CELL(NAME, next, TERM, R1)                                                          \
+    SUM_CELL(NAME, next, TERM, R2)                                                          \
+    SUM_CELL(NAME, next, TERM, R3)                                                          \
+    SUM_CELL(NAME, next, TERM, FIXED)                                                       \
+    static const TapeFunction NAME##_cells[N_TAPE_TARGETS] = LIST_SUMS(NAME);
 #define ITSELF(x) (x)
 #define SQUARED(x) ((x) * (x))
-SUM_CELL(sum_array, 1, ITSELF)
+SUM_CELLS(sum_array, 1, ITSELF)
 
 /* Two cells as one, in the first's place: the array between them is not written. */
-SUM_CELL(sum_squares, 2, SQUARED)
+SUM_CELLS(sum_squares, 2, SQUARED)
 
 /* The place of an operand of the second cell. */
 #define SECOND(operand) ((double *)(void *)(cell[1].at[operand] + t * cell[1].vector->rows[operand]))
@@ -272,8 +285,8 @@ static inline Two store_and_square(Two *to, Two x)
     return x * x;
 }
 #define SQUARES(i) store_and_square(&TWO(to, i), TWO(other, i) + number * TWO(array, i))
-#define PLUS_SQUARES(NAME, NUMBER, ARRAY, OTHER)                                            \
-    static void NAME##_squares_cell(TAPE_ARGUMENTS)                                         \
+#define PLUS_SQUARES(NAME, NUMBER, ARRAY, OTHER, PLACE)                                     \
+    static void NAME##_squares_##PLACE##_cell(TAPE_ARGUMENTS)                               \
     {                                                                                       \
         const int64_t n = cell->vector->n;                                                  \
         const double number = *DOUBLES(NUMBER), *array = DOUBLES(ARRAY), *other = SECOND(OTHER); \
@@ -302,13 +315,19 @@ static inline Two store_and_square(Two *to, Two x)
             double x = to[i] = other[i] + number * array[i];                                \
             sum += x * x;                                                                   \
         }                                                                                   \
-        *(double *)(void *)cell[3].at[TAPE_TO] = sum;                                       \
+        SUM_TO_##PLACE(cell[3]);                                                            \
         TAPE_JUMP(cell + 4);                                                                \
     }
-PLUS_SQUARES(plus_first_product, TAPE_A, TAPE_B, TAPE_B)
-PLUS_SQUARES(plus_second_product, TAPE_A, TAPE_B, TAPE_A)
-PLUS_SQUARES(plus_first_multiple, TAPE_B, TAPE_A, TAPE_B)
-PLUS_SQUARES(plus_second_multiple, TAPE_B, TAPE_A, TAPE_A)
+#define PLUS_SQUARES_CELLS(NAME, NUMBER, ARRAY, OTHER)                                      \
+    PLUS_SQUARES(NAME, NUMBER, ARRAY, OTHER, R0)                                            \
+    PLUS_SQUARES(NAME, NUMBER, ARRAY, OTHER, R1)                                            \
+    PLUS_SQUARES(NAME, NUMBER, ARRAY, OTHER, R2)                                            \
+    PLUS_SQUARES(NAME, NUMBER, ARRAY, OTHER, R3)                                            \
+    PLUS_SQUARES(NAME, NUMBER, ARRAY, OTHER, FIXED)
+PLUS_SQUARES_CELLS(plus_first_product, TAPE_A, TAPE_B, TAPE_B)
+PLUS_SQUARES_CELLS(plus_second_product, TAPE_A, TAPE_B, TAPE_A)
+PLUS_SQUARES_CELLS(plus_first_multiple, TAPE_B, TAPE_A, TAPE_B)
+PLUS_SQUARES_CELLS(plus_second_multiple, TAPE_B, TAPE_A, TAPE_A)
 #endif
 
 static void fold_array_cell(TAPE_ARGUMENTS)
@@ -427,7 +446,7 @@ static void choose_cell(const Frame *body, TapeVector *vector)
 
     vector->n_tiled = 1;
     if (instr->opcode == I_REDUCE) {
-        function = instr->fn == REDUCE_ADD && instr->dtype == DTYPE_FLOAT64 ? sum_array_cell : fold_array_cell;
+        function = instr->fn == REDUCE_ADD && instr->dtype == DTYPE_FLOAT64 ? sum_array_cells[vector->to] : fold_array_cell;
     } else if (instr->opcode == I_DOT) {
         function = vector->product.is_padded ? dot_packed_cell : dot_plain_cell;
     } else if (vector->n > SHORT_LENGTH) {
@@ -453,8 +472,8 @@ static void join_cells(TapeVector *first, const TapeVector *second)
     TapeFunction function = first->cell->function;
     bool is_of_number = function == times_of_number_cell, is_second = second->values[TAPE_B] == first->values[TAPE_TO];
 
-    if (second->cell->function == sum_array_cell && function == square_array_cell) {
-        first->cell->function = sum_squares_cell;
+    if (second->cell->function == sum_array_cells[second->to] && function == square_array_cell) {
+        first->cell->function = sum_squares_cells[second->to];
     } else if (second->cell->function == plus_arrays_cell && (is_of_number || function == times_number_cell)) {
         first->cell->function = is_of_number ? (is_second ? plus_second_product_cell : plus_first_product_cell)
                                              : (is_second ? plus_second_multiple_cell : plus_first_multiple_cell);
@@ -465,16 +484,17 @@ static void join_cells(TapeVector *first, const TapeVector *second)
 /* Makes one cell of four: a sum of an array and a product, and the sum of its squares. */
 static void join_squares(TapeVector *first, const TapeVector *square)
 {
-    static const TapeFunction joined[][2] = {
-#define LIST_SQUARES(NAME) {NAME##_cell, NAME##_squares_cell}
+    static const struct { TapeFunction pair, cells[N_TAPE_TARGETS]; } joined[] = {
+#define LIST_SQUARES(NAME) {NAME##_cell, LIST_SUMS(NAME##_squares)}
         LIST_SQUARES(plus_first_product), LIST_SQUARES(plus_second_product), LIST_SQUARES(plus_first_multiple), LIST_SQUARES(plus_second_multiple)};
+    TapePlace to = square[1].to;
 
-    if (square->cell->function != sum_squares_cell || square->cell != first->cell + 2 || square->values[square->first] != first[1].values[TAPE_TO]) {
+    if (square->cell->function != sum_squares_cells[to] || square->cell != first->cell + 2 || square->values[square->first] != first[1].values[TAPE_TO]) {
         return;
     }
     for (size_t i = 0; i < sizeof joined / sizeof joined[0]; i++) {
-        if (first->cell->function == joined[i][0]) {
-            first->cell->function = joined[i][1];
+        if (first->cell->function == joined[i].pair) {
+            first->cell->function = joined[i].cells[to];
             return;
         }
     }

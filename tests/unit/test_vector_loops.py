@@ -182,6 +182,31 @@ def choices_by_element(srng, n):
     return [], outputs, updates, []
 
 
+def numbers_of_sums(srng, n):
+    """Sums, conditions and choices of numbers, from states, draws, sums and constants, some of them results; and NaN."""
+    def step(x, a, b):
+        z, u = srng.normal(size=(9,)), srng.normal()
+        new = x * 0.5 + z
+        total, squares = at.sum(new), at.sum(at.sqr(new))
+        tests = [at.lt(a, u), at.le(u, b), at.gt(total, a), at.ge(squares, total), at.eq(at.round(u), 0.0), at.neq(a, b), at.lt(total, 0.25)]
+        inner = at.switch(tests[0], a * total, at.switch(tests[1], u, b))
+        root = at.sqrt(u)  # NaN, every other time
+        return new, at.switch(tests[2], inner, 0.5 * a), at.switch(at.lt(root, b), b - u, 0.25), *tests, total, squares, at.switch(tests[5], u, total), at.gt(root, a)
+
+    outputs, updates = scanned(step, n, outputs_info=[at.as_tensor_variable(np.zeros(9)), np.float64(0.5), np.float64(-0.25), *[None] * 11])
+    return [], outputs, updates, []
+
+
+def conditions_of_numbers(srng, n):
+    def step(a, b):
+        u = srng.normal()
+        tests = [f(p, q) for f in (at.lt, at.le, at.gt, at.ge, at.eq, at.neq) for p, q in [(a, b), (a, u), (u, b), (a, 0.5), (at.round(a + u), at.round(b))]]
+        return at.switch(tests[0], b, u), at.switch(tests[6], 0.5 * a, at.switch(tests[12], a + b, u)), *tests
+
+    outputs, updates = scanned(step, n, outputs_info=[np.float64(0.5), np.float64(-0.25), *[None] * 30])
+    return [], outputs, updates, []
+
+
 def rows_by_a_state(srng, n):
     table = at.as_tensor_variable(np.arange(12.0).reshape(4, 3))
     outputs, updates = scanned(lambda k, x: ((k + 1) % 4, x * 0.5 + table[k]), n,
@@ -279,7 +304,7 @@ def test_products_of_infinite_numbers_keep_their_signs_and_their_order():
 
 
 TAPED = [arrays_of_growing_lengths, metropolis, last_metropolis, metropolis_until, taps_of_arrays, last_taps_of_arrays, arrays_that_change_places, draws_as_states,
-         strided_sequences, tiled_arrays, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, sums_of_products,
+         strided_sequences, tiled_arrays, numbers_of_sums, conditions_of_numbers, matrices, integers_and_bools, small_types, powers_and_quotients, arrays_of_one, choices_by_element, sums_of_products,
          an_array_in_a_nest]
 OTHERS = [counts, an_array_passed_on, one_value_for_two_states, sequences_with_gaps, a_row_for_all, long_arrays, sums_of_more_than_a_block, empty_arrays,
           rows_by_a_state, two_columns_of_one_value]
