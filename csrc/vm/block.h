@@ -39,7 +39,7 @@ typedef struct Block {
     Step *before, *core, *after; /* each with STEP_END behind */
     int32_t n_factors;
     BlockFactor *factors;
-    bool *core_reads;   /* by value */
+    bool *core_reads;   /* by value: the core does, or its row is stored at the end of a step */
     int32_t *column_of; /* by value, or -1 */
     int32_t n_columns;
     Column *columns;
