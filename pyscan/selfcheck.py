@@ -5,18 +5,17 @@ mean the same, so before a compiled function draws from a distribution natively,
 (the `regimes` of its row in csrc/random/dists.def) are made by the core and by the method: one by one in a loop, filled,
 from scalar and from array parameters. Values and final states must be equal, bit for bit. Where they are not, the next way
 is tried; the last is the method itself. The commonest distributions are drawn by inlined code of ours, with NumPy's
-functions for what is rare; that is compared in the same way once the functions have been found to be right, on each kind of
-bit generator before draws of that kind are made by it: most programs use one. A RandomState's draws are decided on their own, when one first draws from a
-distribution: NumPy exports no functions for these.
+functions for what is rare; that is compared in the same way, once the functions have been found to be right, on each kind
+of bit generator before draws of that kind are made by it: most programs use one. A RandomState's draws are decided on their
+own, when one first draws from a distribution: NumPy exports no functions for these.
 
-Relies on: _core, errors, tensor.random (the rows). Relied on by: the core (`settle_functions` and
-`settle_kind`, when a thunk is made or meets another kind of bit generator; `settle_legacy`, when a RandomState draws), explain (`ways`).
+Relies on: _core, errors, tensor.random (the rows). Relied on by: the core (`settle`, when a thunk is made or meets another
+kind of bit generator; `settle_legacy`, when a RandomState draws), explain (`ways`).
 """
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Any
 
@@ -63,9 +62,9 @@ def read_regimes(row: dict[str, Any]) -> list[tuple[np.ndarray, ...]]:
                   for value, dtype in zip(values, dtypes, strict=True)) for values in tuples]
 
 
-def settle(name: str) -> str:
-    """Decides which way a Generator draws a distribution, whatever its bit generator, if that is not decided, and says which:
-    a key of `WAYS`.
+def settle(name: str, kinds: Iterable[str] | None = None) -> str:
+    """Decides which way a Generator draws a distribution, from bit generators of these kinds (keys of `_core.fast_kinds(name)`; all of
+    them if none are given), as far as that is not decided, and says which: a key of `WAYS`.
 
     Warns with a `PyscanWarning` when a way was there but did not draw as the generator's method does.
 
@@ -73,52 +72,34 @@ def settle(name: str) -> str:
     True
     """
     if name == "multivariate_normal":
-        settle("normal")  # of which it is made
-    if settle_functions(name) == "fast":
-        for kind, is_right in _core.fast_kinds(name).items():
-            if is_right is None:
-                settle_kind(name, kind)
-    return _core.draw_way(name)
-
-
-def settle_functions(name: str) -> str:
-    """The same but for inlined code, which kinds of bit generators that were met before may have, or all may get ("fast").
-
-    >>> settle_functions("gamma")
-    'symbols'
-    """
-    return _settle(name, _core.draw_way, ("symbols", "library", "method"))
-
-
-def settle_kind(name: str, kind: str) -> bool:
-    """Decides whether inlined code draws the distribution from bit generators of that kind, a key of `_core.fast_kinds(name)`.
-
-    >>> settle_kind("normal", "PCG64")
-    True
-    """
-    is_right = _draws_alike(_ROWS[name], "fast", kind)
-    _core.fast_kinds(name, kind, bool(is_right))
-    if is_right is False:
-        _tell_differs(name, [f"{WAYS['fast']} on bit generators {_says_kind(kind)}"], "symbols")
-    return bool(is_right)
+        settle("normal", kinds)  # of which it is made
+    known = _core.fast_kinds(name)
+    kinds = [kind for kind in (known if kinds is None else kinds) if known[kind] is None]
+    methods_draws = _MethodsDraws(name, kinds[0] if kinds else None)
+    if _settle(methods_draws, _core.draw_way, ("symbols", "library", "method")) == "fast":
+        for kind in kinds:
+            _settle_kind(methods_draws if kind == methods_draws.kind else _MethodsDraws(name, kind))
+    way = _core.draw_way(name)
+    return "symbols" if way == "fast" and not any(_core.fast_kinds(name).values()) else way
 
 
 def settle_legacy(name: str) -> str:
-    """The same as `settle` for a RandomState: "legacy" or "method".
+    """The same for a RandomState: "legacy" or "method".
 
     >>> settle_legacy("randint")
     'method'
     """
-    return _settle(name, _core.legacy_way, ("legacy", "method") if _ROWS[name]["legacy"] else ("method",))
+    return _settle(_MethodsDraws(name, is_legacy=True), _core.legacy_way, ("legacy", "method") if _ROWS[name]["legacy"] else ("method",))
 
 
-def _settle(name: str, decided: Callable[..., str], choice: tuple[str, ...]) -> str:
+def _settle(methods_draws: _MethodsDraws, decided: Callable[..., str], choice: tuple[str, ...]) -> str:
+    name = methods_draws.name
     way = decided(name)
     if way != "unknown":
         return way
     failed = []
     for way in choice:
-        same = way == "method" or _draws_alike(_ROWS[name], way)
+        same = way == "method" or methods_draws.are_those_by(way)
         if same:
             break
         failed += [WAYS[way]] if same is False else []
@@ -130,6 +111,14 @@ def _settle(name: str, decided: Callable[..., str], choice: tuple[str, ...]) -> 
     return way
 
 
+def _settle_kind(methods_draws: _MethodsDraws) -> None:
+    is_right = methods_draws.are_those_by("fast")
+    _core.fast_kinds(methods_draws.name, methods_draws.kind, bool(is_right))
+    if is_right is False:
+        whose = "that are called by pointers" if methods_draws.kind == "called" else f"like {methods_draws.kind}"
+        _tell_differs(methods_draws.name, [f"{WAYS['fast']}, on bit generators {whose},"], "symbols")
+
+
 def _tell_differs(name: str, failed: list[str], way: str) -> None:
     warnings.warn(
         f"{name}: draws by {' and by '.join(failed)} differ from those of NumPy {np.__version__}'s "
@@ -137,10 +126,6 @@ def _tell_differs(name: str, failed: list[str], way: str) -> None:
         f"{'but more slowly' if way == 'method' else 'by another way'}. Please report this, with pyscan.show_versions().",
         PyscanWarning, stacklevel=4,
     )
-
-
-def _says_kind(kind: str) -> str:
-    return "that are called by pointers" if kind == "called" else f"like {kind}"
 
 
 def ways() -> dict[str, str | None]:
@@ -171,86 +156,90 @@ def _settle_if_there(settle: Callable[[str], str], name: str) -> str | None:
     return settle(name)
 
 
-@cache
+class _MethodsDraws:
+    """What the method draws in all regimes from a bit generator of a kind (None: of any), and whether a way draws the same."""
+
+    def __init__(self, name: str, kind: str | None = None, is_legacy: bool = False) -> None:
+        self.name, self.kind, self._is_legacy = name, kind, is_legacy
+        self._make = np.random.MT19937 if is_legacy else np.random.SFC64 if kind is None else np.random.Philox if kind == "called" else getattr(np.random, kind)
+        self._groups: list[tuple[list[Any], list[Any]]] = []  # what a program draws in its runs, and for each run the method's single draws and filled ones
+        self._state: Any = None  # afterwards
+
+    def are_those_by(self, way: str) -> bool | None:
+        """None when there is no such way, or nothing to compare."""
+        if not _ROWS[self.name]["regimes"]:
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                if not self._groups:
+                    self._draw()
+                return self._compare(way)
+        except _REFUSALS:
+            return False
+
+    def _compare(self, way: str) -> bool | None:
+        generator = self._make_generator()
+        for runs, expected in self._groups:
+            drawn = _core.try_draws(self.name, way, generator, runs)
+            if drawn is None:
+                return None
+            for (singles, filled), (method_singles, method_filled) in zip(drawn, expected):
+                if method_singles and not _same_bits(singles, method_singles) or not _same_bits(filled, method_filled):
+                    return False
+        return _same_state(_state_of(generator), self._state)
+
+    def _draw(self) -> None:
+        method, generator = _core.draw_method(self.name), self._make_generator()
+        groups = []
+        for group in self._make_runs():
+            drawn = [([method(np, generator, (), *params) for _ in range(n)], method(np, generator, shape, *params)) for n, shape, _, params in group]
+            groups.append(([(n, size, *params) for n, _, size, params in group], drawn))
+        self._groups, self._state = groups, _state_of(generator)
+
+    def _make_runs(self) -> list[list[Any]]:
+        """In groups that one program draws: (single draws, shape of the filled ones, size as the draw takes it, parameters)."""
+        row, regimes = _ROWS[self.name], _regimes_to_try(self.name)
+        if self._is_legacy:
+            regimes = [params for params in regimes if self._are_taken(params)]
+        many, few = (_MANY, _FEW) if row["fast"] else _FEWER
+        runs = [(n, (m,), np.array([m], "int64") if row["takes_size"] else None, params)
+                for (n, m), params in zip([many, *[few] * (len(regimes) - 1)], regimes)]  # fmt: skip
+        if has_batches(row):
+            shapes = [[param.shape for param in params] for params in regimes]
+            alike = [params for params, one in zip(regimes, shapes) if one == shapes[0]]
+            runs.append((0, (len(alike),) if alike and alike[0] else (), None, tuple(map(np.array, zip(*alike)))))
+        return [list(group) for _, group in groupby(runs, lambda run: (run[2] is None, [param.ndim for param in run[3]]))]  # a program has ranks of its own
+
+    def _are_taken(self, params: Any) -> bool:
+        """Whether the method takes the parameters: a RandomState refuses some that a Generator takes."""
+        try:
+            _core.draw_method(self.name)(np, self._make_generator(), (), *params)
+        except ValueError:
+            return False
+        return True
+
+    def _make_generator(self) -> Any:
+        """One that has half a word left over from a draw of 32 bits, and a RandomState half a pair of Gaussians."""
+        bit_generator = self._make(_SEED)
+        generator = np.random.Generator(bit_generator)
+        generator.integers(0, 7)
+        if not self._is_legacy:
+            return generator
+        state = np.random.RandomState(bit_generator)
+        state.standard_normal()
+        return state
+
+
+# Single and filled draws, of the commonest parameters and of the others; the first where there is inlined code.
+_MANY, _FEW, _FEWER = (20, 600), (4, 30), ((3, 16), (2, 6))
+_SEED = np.random.SeedSequence(20)
+
+
 def _regimes_to_try(name: str) -> list[tuple[np.ndarray, ...]]:
     row = _ROWS[name]
     regimes = read_regimes(row)
     singles = {"": (), "w": (0,)}.get(row["rounding"], (0, 1))  # 'w' changes no number: what it tells of is held by float32 as it is
     return [(*params, np.array(single)) for single in singles for params in regimes] if singles else regimes
-
-
-def _draws_alike(row: dict[str, Any], way: str, kind: str | None = None) -> bool | None:
-    """Whether draws by that way, from bit generators of that kind, equal the method's in all regimes; None when there is no such way,
-    or nothing to compare."""
-    if not row["regimes"]:
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            return _generator_draws_alike(row["name"], way, _CALLED if kind == "called" else getattr(np.random, kind) if kind else _BIT_GENERATORS[way])
-    except _REFUSALS:
-        return False
-
-
-def _generator_draws_alike(name: str, way: str, make: Any) -> bool | None:
-    ours, twin = (_make_generator(way, make) for _ in range(2))
-    method = _core.draw_method(name)
-    for group in _runs(name, way):
-        drawn = _core.try_draws(name, way, ours, [(n, size, *params) for n, _, size, params in group])
-        if drawn is None:
-            return None
-        if not all(_same_draws(method, twin, n, shape, params, *results) for (n, shape, _, params), results in zip(group, drawn)):
-            return False
-    return _same_state(_state_of(ours), _state_of(twin))
-
-
-def _runs(name: str, way: str) -> list[list[Any]]:
-    """What is drawn, in groups that one program draws: (single draws, shape of the filled ones, size as the draw takes it, parameters)."""
-    takes_size, regimes = _ROWS[name]["takes_size"], _regimes_to_try(name)
-    if way == "legacy":
-        regimes = [params for params in regimes if _is_taken(name, _make_generator(way, _BIT_GENERATORS[way]), params)]
-    runs = [(n, (m,), np.array([m], "int64") if takes_size else None, params)
-            for (n, m), params in zip([_MANY[way], *[_FEW[way]] * (len(regimes) - 1)], regimes)]  # fmt: skip
-    if has_batches(_ROWS[name]):
-        shapes = [[param.shape for param in params] for params in regimes]
-        alike = [params for params, one in zip(regimes, shapes) if one == shapes[0]]
-        runs.append((0, (len(alike),) if alike and alike[0] else (), None, tuple(map(np.array, zip(*alike)))))
-    return [list(group) for _, group in groupby(runs, lambda run: (run[2] is None, [param.ndim for param in run[3]]))]  # a program has ranks of its own
-
-
-def _is_taken(name: str, generator: Any, params: Any) -> bool:
-    """Whether the method takes the parameters: a RandomState refuses some that a Generator takes."""
-    try:
-        _core.draw_method(name)(np, generator, (), *params)
-    except ValueError:
-        return False
-    return True
-
-
-def _same_draws(method: Any, twin: Any, n: int, shape: tuple[int, ...], params: Any, single: Any, filled: Any) -> bool:
-    """Whether the method draws the same: n single ones, and then those of that shape."""
-    by_method = [method(np, twin, (), *params) for _ in range(n)]
-    return (not n or _same_bits(single, by_method)) and _same_bits(filled, method(np, twin, shape, *params))
-
-
-# Single and filled draws, of the commonest parameters and of the others.
-_MANY, _FEW = {"fast": (20, 600), "symbols": (2, 16), "library": (2, 16), "legacy": (3, 16)}, {"fast": (4, 30), "symbols": (2, 6), "library": (2, 6), "legacy": (2, 6)}
-
-# The class of bit generator that NumPy's functions and ours are called with; that of the legacy ones stands for all RandomStates.
-_BIT_GENERATORS = {"symbols": np.random.SFC64, "library": np.random.SFC64, "legacy": np.random.MT19937}
-_CALLED = np.random.Philox  # stands for all whose kind is "called", by pointers; other kinds have the names of their classes
-_SEED = np.random.SeedSequence(20)
-
-
-def _make_generator(way: str, make: Any) -> Any:
-    """One that has half a word left over from a draw of 32 bits, and a RandomState half a pair of Gaussians."""
-    bit_generator = make(_SEED)
-    generator = np.random.Generator(bit_generator)
-    generator.integers(0, 7)
-    if way != "legacy":
-        return generator
-    state = np.random.RandomState(bit_generator)
-    state.standard_normal()
-    return state
 
 
 def _state_of(generator: Any) -> Any:

@@ -32,8 +32,8 @@ typedef struct BindState {
     NumpyLoop library[N_LIBRARY][N_LIBRARY_TYPES];    /* see library.c */
     Way ways[N_DISTS], legacy_ways[N_DISTS];          /* of Generators, and of RandomStates */
     unsigned char settled_kinds[N_DISTS], fast_kinds[N_DISTS]; /* of bit generators (1 << StreamKind): on which inlined code was compared, and was right */
-    Fast fast;                                        /* of `symbols`; learned when a fast path is first tried */
-    bool fast_is_learned;
+    Fast fast;                                        /* of `symbols`; a table is learned when a fast path that needs it is first tried */
+    bool fast_is_learned[N_DISTS];                    /* by table: see fast_table */
     Dists dists, legacy;                              /* what draws: these ways carried out */
 } BindState;
 

@@ -22,11 +22,15 @@ static const char *const kind_names[N_STREAM_KINDS] = {"called", "PCG64", "PCG64
 
 static bool is_numpys(const char *symbol) { return strncmp(symbol, "random_", 7) == 0; }
 
-/* Makes the fast paths ready, which takes the time of some hundred thousand draws. */
-static bool learn_fast(BindState *state, Dists *dists)
+/* Makes the fast path of the distribution ready, which takes the time of some ten thousand draws where it needs a table. */
+static bool learn_fast(BindState *state, Dists *dists, int dist)
 {
-    if (!state->fast_is_learned) fast_learn(&state->fast, state->symbols[DIST_NORMAL][0], state->symbols[DIST_EXPONENTIAL][0]);
-    state->fast_is_learned = true;
+    int table = fast_table(dist);
+
+    if (table >= 0 && !state->fast_is_learned[table]) {
+        fast_learn(&state->fast, table, state->symbols[table][0]);
+        state->fast_is_learned[table] = true;
+    }
     dists->fast = &state->fast;
     return true;
 }
@@ -43,7 +47,7 @@ static bool set_way(BindState *state, Dists *dists, int dist, Way way, unsigned 
     dists->fast_kinds[dist] = way == WAY_FAST ? (unsigned char)kinds : 0;
     if (way == WAY_LEGACY) dists->fast = &state->fast; /* without tables, which none of the shared functions has */
     if (way == WAY_LEGACY && dists->functions[dist][0] == state->symbols[dist][0]) dists->fast_kinds[dist] = 1u << STREAM_MT19937; /* which is compared */
-    if (way == WAY_FAST) return learn_fast(state, dists) && fast_is_usable(dists, dist) && dists_have(dists, dist);
+    if (way == WAY_FAST) return learn_fast(state, dists, dist) && fast_is_usable(dists, dist) && dists_have(dists, dist);
     if (way == WAY_LIBRARY && !is_numpys(dist_symbol(dist, 0))) return false; /* as WAY_SYMBOLS */
     if (way == WAY_LEGACY && !dist_is_legacy(dist)) return false;
     return way == WAY_METHOD || dists_have(dists, dist);
@@ -400,7 +404,6 @@ static PyObject *draw_way(PyObject *module, PyObject *args)
 
     if (dist < 0) return NULL;
     if (PyTuple_GET_SIZE(args) > 1) decide_way(state, dist, way);
-    if (way == WAY_FAST && state->settled_kinds[dist] != 0 && state->fast_kinds[dist] == 0) way = WAY_SYMBOLS; /* no inlined code was right */
     return PyUnicode_FromString(way_names[way]);
 }
 
@@ -456,7 +459,7 @@ static PyObject *put_function(PyObject *module, PyObject *args)
     if (i < 0 || i > 1) return PyErr_Format(PyExc_IndexError, "a distribution has functions 0 and 1");
     before = (unsigned long long)(uintptr_t)state->symbols[dist][i];
     state->symbols[dist][i] = (void *)(uintptr_t)address;
-    state->fast_is_learned = state->fast_is_learned && dist != DIST_NORMAL && dist != DIST_EXPONENTIAL;
+    state->fast_is_learned[dist] = false;
     decide_way(state, dist, WAY_UNKNOWN);
     return PyLong_FromUnsignedLongLong(before);
 }
@@ -485,12 +488,25 @@ static PyObject *spoil_draws(PyObject *module, PyObject *args)
 
 /* ---- first use ---- */
 
-/* Calls a function of pyscan/selfcheck.py with the name, and the kind's where there is one. */
-static int call_selfcheck(const char *function, int dist, const char *kind_name)
+/* Owned: a list of their names. */
+static PyObject *list_kinds(unsigned kinds)
+{
+    PyObject *names = PyList_New(0);
+
+    for (int kind = 0; names != NULL && kind < N_STREAM_KINDS; kind++) {
+        PyObject *name = kinds >> kind & 1 ? PyUnicode_FromString(kind_names[kind]) : NULL;
+        if (kinds >> kind & 1 && (name == NULL || PyList_Append(names, name) < 0)) Py_CLEAR(names);
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
+/* Calls a function of pyscan/selfcheck.py with the distribution's name and, unless it is NULL, another argument. */
+static int call_selfcheck(const char *function, int dist, PyObject *argument)
 {
     PyObject *selfcheck = PyImport_ImportModule("pyscan.selfcheck"), *answer;
 
-    answer = selfcheck == NULL ? NULL : PyObject_CallMethod(selfcheck, function, kind_name == NULL ? "s" : "ss", dist_name(dist), kind_name);
+    answer = selfcheck == NULL ? NULL : PyObject_CallMethod(selfcheck, function, argument == NULL ? "s" : "sO", dist_name(dist), argument);
     Py_XDECREF(selfcheck);
     Py_XDECREF(answer);
     return answer == NULL ? -1 : 0;
@@ -498,10 +514,15 @@ static int call_selfcheck(const char *function, int dist, const char *kind_name)
 
 static int settle(BindState *state, int dist, unsigned kinds)
 {
-    if (state->ways[dist] == WAY_UNKNOWN && call_selfcheck("settle_functions", dist, NULL) < 0) return -1;
-    for (int kind = 0; kind < N_STREAM_KINDS && state->ways[dist] == WAY_FAST; kind++)
-        if ((kinds & ~(unsigned)state->settled_kinds[dist]) >> kind & 1 && call_selfcheck("settle_kind", dist, kind_names[kind]) < 0) return -1;
-    return 0;
+    unsigned missing = kinds & ~(unsigned)state->settled_kinds[dist];
+    PyObject *names;
+    int result;
+
+    if (state->ways[dist] != WAY_UNKNOWN && (state->ways[dist] != WAY_FAST || missing == 0)) return 0;
+    names = list_kinds(missing);
+    result = names == NULL ? -1 : call_selfcheck("settle", dist, names);
+    Py_XDECREF(names);
+    return result;
 }
 
 static int settle_all(BindState *state, const Program *program, unsigned kinds, bool is_body)

@@ -154,13 +154,16 @@ static double draw_standard_exponential(const Reader *self, BitGen *bitgen)
     return ((double (*)(BitGen *, double))self->function)(bitgen, 1.0);
 }
 
-void fast_learn(Fast *fast, void *normal, void *exponential)
+void fast_learn(Fast *fast, int table, void *function)
 {
-    const Reader normal_reader = {draw_standard_normal, normal, word_NORMAL, (uint64_t)1 << 52, make_NORMAL};
-    const Reader exponential_reader = {draw_standard_exponential, exponential, word_EXPONENTIAL, (uint64_t)1 << 53, make_EXPONENTIAL};
+    const Reader normal_reader = {draw_standard_normal, function, word_NORMAL, (uint64_t)1 << 52, make_NORMAL};
+    const Reader exponential_reader = {draw_standard_exponential, function, word_EXPONENTIAL, (uint64_t)1 << 53, make_EXPONENTIAL};
 
-    fast->has_normal = normal != NULL && learn_table(&normal_reader, fast->normal);
-    fast->has_exponential = exponential != NULL && learn_table(&exponential_reader, fast->exponential);
+    if (table == DIST_NORMAL) {
+        fast->has_normal = function != NULL && learn_table(&normal_reader, fast->normal);
+    } else {
+        fast->has_exponential = function != NULL && learn_table(&exponential_reader, fast->exponential);
+    }
 }
 
 /* ---- single draws ---- */
@@ -346,29 +349,32 @@ bool fast_is_there(int dist)
     return is_there[dist];
 }
 
+int fast_table(int dist)
+{
+    switch (dist) {
+#define TABLE_OF_NORMAL DIST_NORMAL
+#define TABLE_OF_EXPONENTIAL DIST_EXPONENTIAL
+#define TABLE_OF_DOUBLE -1
+#define TABLE_OF_OPEN -1
+#define TABLE_OF_INTEGERS -1
+#define FAST(NAME, words, ...) \
+    case DIST_##NAME:          \
+        return TABLE_OF_##words;
+#include "random/fast.def"
+#undef FAST
+    default:
+        return -1;
+    }
+}
+
 bool fast_may(const Dists *dists, int dist, StreamKind kind) { return dists->fast_kinds[dist] >> kind & 1 && fast_is_usable(dists, dist); }
 
 bool fast_is_usable(const Dists *dists, int dist)
 {
     const Fast *fast = dists->fast;
+    int table = fast_table(dist);
 
-    if (fast == NULL) {
-        return false;
-    }
-    switch (dist) {
-#define NEEDS_NORMAL fast->has_normal
-#define NEEDS_EXPONENTIAL fast->has_exponential
-#define NEEDS_DOUBLE true
-#define NEEDS_OPEN true
-#define NEEDS_INTEGERS true
-#define FAST(NAME, words, ...) \
-    case DIST_##NAME:          \
-        return NEEDS_##words;
-#include "random/fast.def"
-#undef FAST
-    default:
-        return false;
-    }
+    return fast != NULL && fast_is_there(dist) && (table != DIST_NORMAL || fast->has_normal) && (table != DIST_EXPONENTIAL || fast->has_exponential);
 }
 
 /* ---- draws in two parts ---- */

@@ -17,9 +17,11 @@ typedef struct Fast {
     Layer normal[256], exponential[256];
 } Fast;
 
-/* Reads the tables out of NumPy's functions of the normal and of the exponential distribution (NULL: none). What does not
- * behave as a ziggurat of the known form has no table. */
-void fast_learn(Fast *fast, void *normal, void *exponential);
+/* Reads the table DIST_NORMAL or DIST_EXPONENTIAL out of NumPy's function of that distribution (NULL: none). What does not behave as
+ * a ziggurat of the known form has no table. */
+void fast_learn(Fast *fast, int table, void *function);
+/* The table that inlined draws of the distribution need; -1: none. */
+int fast_table(int dist);
 
 /* The kind of a bit generator, a live one of that layout: found by comparing draws and the words afterwards. It is left as it
  * was. -1 and a status where memory runs out: the kind is not known then. */

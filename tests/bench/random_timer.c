@@ -88,7 +88,8 @@ static Fast fast;
 
 EXPORT int timer_start(const char *level, void *normal, void *exponential)
 {
-    fast_learn(&fast, normal, exponential);
+    fast_learn(&fast, DIST_NORMAL, normal);
+    fast_learn(&fast, DIST_EXPONENTIAL, exponential);
     return level_choose(level);
 }
 
@@ -112,6 +113,7 @@ EXPORT int timer_race(const Race *race, int64_t n, int rounds, double *least)
         mem_free(out);
         return -1;
     }
+    memset(dists.fast_kinds, STREAM_ALL_KINDS, sizeof dists.fast_kinds);
     dists.functions[dist][0] = race->ours;
     for (int i = 0; i < DRAW_MAX_PARAMS; i++) {
         bool is_integer = i < dist_n_params(dist) && dist_param_kind(dist, i) == 'l';

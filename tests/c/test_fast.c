@@ -58,7 +58,8 @@ static void tables_are_read_out_of_functions(void)
 {
     Fast *fast = mem_calloc(1, sizeof *fast);
 
-    fast_learn(fast, (void *)made_up_normal, (void *)made_up_exponential);
+    fast_learn(fast, DIST_NORMAL, (void *)made_up_normal);
+    fast_learn(fast, DIST_EXPONENTIAL, (void *)made_up_exponential);
     CHECK(fast->has_normal && fast->has_exponential);
     for (uint64_t i = 0; i < 256; i++) {
         CHECK(fast->normal[i].limit == limit_of(i, 52) && fast->exponential[i].limit == limit_of(i, 53));
@@ -71,13 +72,14 @@ static void functions_of_another_form_have_no_table(void)
 {
     Fast *fast = mem_calloc(1, sizeof *fast);
 
-    fast_learn(fast, NULL, NULL);
+    fast_learn(fast, DIST_NORMAL, NULL);
+    fast_learn(fast, DIST_EXPONENTIAL, NULL);
     CHECK(!fast->has_normal && !fast->has_exponential);
-    fast_learn(fast, (void *)of_halves, NULL);
+    fast_learn(fast, DIST_NORMAL, (void *)of_halves);
     CHECK(!fast->has_normal);
-    fast_learn(fast, (void *)of_one_sign, NULL);
+    fast_learn(fast, DIST_NORMAL, (void *)of_one_sign);
     CHECK(!fast->has_normal);
-    fast_learn(fast, (void *)of_another_bit, NULL);
+    fast_learn(fast, DIST_NORMAL, (void *)of_another_bit);
     CHECK(!fast->has_normal);
     mem_free(fast);
 }
@@ -166,7 +168,8 @@ static Set *set_new(StreamKind kind)
     set->dists = rig.dists;
     set->dists.functions[DIST_NORMAL][0] = (void *)made_up_normal;
     set->dists.functions[DIST_EXPONENTIAL][0] = (void *)made_up_exponential;
-    fast_learn(&set->fast, (void *)made_up_normal, (void *)made_up_exponential);
+    fast_learn(&set->fast, DIST_NORMAL, (void *)made_up_normal);
+    fast_learn(&set->fast, DIST_EXPONENTIAL, (void *)made_up_exponential);
     set->dists.fast = &set->fast;
     memset(set->dists.fast_kinds, STREAM_ALL_KINDS, sizeof set->dists.fast_kinds);
     return set;

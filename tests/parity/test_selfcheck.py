@@ -116,7 +116,7 @@ def test_the_running_numpys_functions_draw_as_its_methods_do(name):
 @pytest.mark.parametrize("way", ["library", "method"])
 @pytest.mark.parametrize("name", drawable())
 def test_every_other_way_gives_the_same_numbers(name, way):
-    if way == "library" and not selfcheck._draws_alike(ROWS[name], way):
+    if way == "library" and not selfcheck._MethodsDraws(name).are_those_by(way):
         pytest.skip("NumPy's static library is not linked, is of another NumPy, or has nothing that this distribution needs")
     _core.draw_way(name, way)
     check_draws(name)
@@ -210,7 +210,7 @@ def test_inlined_code_that_is_wrong_on_a_kind_is_not_used_on_it(monkeypatch):
     monkeypatch.setattr(selfcheck._core, "draw_method", lambda asked, real=_core.draw_method("normal"): draw_otherwise_of(np.random.MT19937, real))
     f, rng = make_shared_draw()
     rng.set_value(np.random.Generator(np.random.MT19937(3)), borrow=True)
-    with pytest.warns(PyscanWarning, match=r"^normal: draws by inlined code.* like MT19937 differ .* by the functions of the NumPy that runs now") as told:
+    with pytest.warns(PyscanWarning, match=r"^normal: draws by inlined code.* like MT19937, differ .* by the functions of the NumPy that runs now") as told:
         first, second = f(), f()
     assert len(told) == 1
     assert np.array([first, second]).tobytes() == np.random.Generator(np.random.MT19937(3)).normal(size=(2, 50)).tobytes()
@@ -218,10 +218,12 @@ def test_inlined_code_that_is_wrong_on_a_kind_is_not_used_on_it(monkeypatch):
 
 
 def test_a_distribution_whose_inlined_code_was_never_right_is_said_to_be_drawn_by_the_functions(monkeypatch):
-    monkeypatch.setattr(selfcheck._core, "draw_method", lambda asked, real=_core.draw_method("normal"): draw_otherwise_of(np.random.PCG64, real))
-    with pytest.warns(PyscanWarning, match="^normal: .* like PCG64"):
-        make_shared_draw()
-    assert _core.draw_way("normal") == "symbols"
+    selfcheck.settle("normal", [])
+    assert (_core.draw_way("normal"), settled_kinds("normal")) == ("fast", set())
+    monkeypatch.setattr(selfcheck._core, "draw_method", lambda asked, real=_core.draw_method("normal"): draw_otherwise_of(np.random.BitGenerator, real))
+    with pytest.warns(PyscanWarning, match="^normal: draws by inlined code") as told:
+        assert selfcheck.settle("normal") == "symbols"
+    assert len(told) == len(settled_kinds("normal")) == 5 and not right_kinds("normal")
 
 
 def test_a_call_that_could_not_compare_leaves_the_generator_alone_and_the_next_compares(monkeypatch):
