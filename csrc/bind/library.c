@@ -116,8 +116,8 @@ static PyObject *library_load(PyObject *module, PyObject *args)
         int works = try_type(ufunc, library, type, arguments, &loops[type]);
         if (works < 0) return NULL;
         if (works == 0) loops[type].loop = NULL;
-        if (works == 0 && (library_is_elementwise(library) || type % 2 == 1)) is_there = 0; /* matrices are computed in double precision */
-        if (type == 1 && library_is_elementwise(library)) break;
+        /* Of complex numbers not every special function is there; matrices are computed in double precision. */
+        if (works == 0 && (library_is_elementwise(library) ? type < 2 : type % 2 == 1)) is_there = 0;
     }
     for (int type = 0; is_there == 1 && type < N_LIBRARY_TYPES; type++) { /* another ufunc of the row must have the same ones */
         const NumpyLoop *kept = &state->library[library][type];

@@ -147,6 +147,7 @@ class Elemwise(Op):
     """
 
     kind = "elemwise"
+    of_complex = None  # the operation that computes it of complex numbers, where only a library does
 
     def __init__(self, scalar_op, inplace_pattern=None, name=None):
         self.scalar_op = scalar_op
@@ -162,6 +163,8 @@ class Elemwise(Op):
 
     def make_node(self, *inputs):
         inputs = [as_tensor_variable(x) for x in inputs]
+        if self.of_complex is not None and any(x.type.dtype in complex_dtypes for x in inputs):
+            return self.of_complex.make_node(*inputs)
         types = tuple([x.type for x in inputs])
         found = self._types.get(types)
         if found is None:
@@ -253,8 +256,8 @@ class PythonScalarOp(ScalarOp):
     multiplied by the gamma function of the first input where `times_gamma` says so. `function` is the same on arrays.
     """
 
-    def __init__(self, name, nin, function, doc, library=None, order=None, times_gamma=False):
-        super().__init__(name, nin, "FLOAT", "f", doc)
+    def __init__(self, name, nin, function, doc, library=None, order=None, times_gamma=False, classes="f"):
+        super().__init__(name, nin, "FLOAT", classes, doc)
         self.function = function
         self.library = name if library is None else library
         self.order = tuple(range(nin)) if order is None else order

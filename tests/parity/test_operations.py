@@ -271,7 +271,7 @@ ALGEBRA = [
 ]
 
 
-def special(name, n_in=1, expect=None):
+def special(name, n_in=1, expect=None, dtypes=FLOATS):
     def reference(*args):
         import scipy.special
 
@@ -280,10 +280,14 @@ def special(name, n_in=1, expect=None):
         return expect(scipy.special, *args) if expect is not None else getattr(scipy.special, name)(*args)
 
     shapes = (((),) * n_in, ((5,),) * n_in, ((3, 4), (4,), (3, 1), ())[:n_in], ((0,),) * n_in)
-    return Row(name, getattr(at, name), reference, shapes, FLOATS, make=lambda rng, *args: [rng.uniform(0.1, 0.9, a.shape).astype(a.dtype) for a in args])
+    def make(rng, *args):
+        return [(rng.uniform(0.1, 0.9, a.shape) + (1j * rng.normal(size=a.shape) if a.dtype.kind == "c" else 0)).astype(a.dtype) for a in args]
+
+    return Row(name, getattr(at, name), reference, shapes, dtypes, make=make)
 
 
 SPECIAL = [
+    *[special(name, dtypes=COMPLEX) for name in ("psi", "gamma", "erf")],
     *[special(name) for name in ("psi", "erfinv", "erfcinv", "erfcx", "j0", "j1", "i0", "i1")],
     *[special(name, 2) for name in ("jv", "iv", "gammainc", "gammaincc", "owens_t")],
     special("betainc", 3),
@@ -651,7 +655,6 @@ def operations_of(row):
 ELSEWHERE = {  # what other files compare, or what a row above reaches by lowering alone
     ("op", "random"): "test_draws.py",
     ("op", "scan"): "test_generated_scans.py",
-    ("library", "gamma"): "the row gammau multiplies by it",
     ("library", "solve"): "the rows solve...: of matrices",
     ("library", "solve1"): "the rows solve...: of vectors",
     ("library", "qr_reduced"): "the row qr_reduced",
