@@ -169,7 +169,9 @@ struct Call {
     Site *sites;           /* owned */
     int32_t n_sites, room_sites;
     unsigned long thread;  /* that the call runs in, while the generators are taken or waited for */
-    bool is_active;        /* in BindState.active: the inputs' generators are this call's */
+    bool is_active;        /* in BindState.active: the inputs' generators, and the cells that it updates, are this call's */
+    bool has_waited;       /* for another call: cells may have got other values */
+    bool goes_beside;      /* of calls that update the same cells, since waiting for them would not end */
     Call *next_active, *next_waiting;
     int64_t python_calls, generator_copies;
     Pending pending;       /* its lists are owned */
@@ -186,8 +188,8 @@ void call_give_gil(Call *call, bool was_released);
 /* The kind of the bit generator whose words a Generator's draws take: 1, or 0 for what is drawn by methods, or not as a
  * Generator is. */
 int streams_find_kind(BindState *state, PyObject *generator, StreamKind *kind);
-/* Takes the cells' generators: waits for other threads' calls, locks them, makes the copies that are needed before the
- * first node, and snapshots. On failure nothing stays taken. */
+/* Takes the cells' generators, and the cells that are updated: waits for other threads' calls, locks the generators, makes the
+ * copies that are needed before the first node, and snapshots. On failure nothing stays taken. */
 int streams_enter(Call *call, PyObject *const *generators);
 /* Puts every generator back to its state before the run. */
 void streams_restore(Call *call);

@@ -2,7 +2,8 @@
  * stand on one bit generator, and put back as they were when the run fails.
  *
  * Three guards, from the outside in. A list of the calls that run (module state) keeps two calls of this package apart:
- * another thread's call waits, a call from the same thread (out of a call-back) raises. The bit generators' own locks keep
+ * another thread's call waits, a call from the same thread (out of a call-back) raises; calls of two threads that update one
+ * cell wait for each other in the same way, unless each would wait for the other. The bit generators' own locks keep
  * everybody else out and are taken in the order of their addresses; they are released around call-backs, and words that
  * moved meanwhile end the call. Snapshots put back what a failed run has drawn. Relies on: bitgens.c, random. Relied on
  * by: thunk.c, calls.c, commit.c. */
@@ -218,9 +219,22 @@ PyObject *streams_copy_generator(Call *call, const Stream *stream)
     return bitgens_copy(call->state, handle->generator, stream->layout != NULL ? stream : NULL);
 }
 
-/* ---- calls of this package that use one generator ---- */
+/* ---- calls of this package that use one generator, or update one cell ---- */
 
-/* *i is the first of call's generators that both calls draw from; false: there is none. Handles are in the order of addresses. */
+/* Whether the calls, of two threads, update one cell: side by side, both would begin with the same value, and one update be lost. */
+static bool do_update_one(const Call *call, const Call *other)
+{
+    const Thunk *left = call->thunk, *right = other->thunk;
+
+    if (call->thread == other->thread || call->goes_beside) return false;
+    for (Py_ssize_t i = 0; i < left->n_updates; i++)
+        for (Py_ssize_t k = 0; k < right->n_updates; k++)
+            if (PyTuple_GET_ITEM(left->cells, left->update_in[i]) == PyTuple_GET_ITEM(right->cells, right->update_in[k])) return true;
+    return false;
+}
+
+/* *i is the first of call's generators that both calls draw from, or -1 where they update one cell; false: there is none.
+ * Handles are in the order of addresses. */
 static bool do_meet(const Call *call, const Call *other, int32_t *i)
 {
     int32_t k = 0;
@@ -231,10 +245,11 @@ static bool do_meet(const Call *call, const Call *other, int32_t *i)
         *i += left < right;
         k += left > right;
     }
-    return false;
+    *i = -1;
+    return do_update_one(call, other);
 }
 
-/* Lent: a call that has one of this call's generators, or NULL. *i is which. */
+/* Lent: a call that has one of this call's generators or cells, or NULL. *i is which generator, or -1. */
 static const Call *find_user(const Call *call, int32_t *i)
 {
     for (const Call *user = call->state->active; user != NULL; user = user->next_active)
@@ -242,7 +257,7 @@ static const Call *find_user(const Call *call, int32_t *i)
     return NULL;
 }
 
-/* Whether thread `from` waits, directly or by others, for a generator that a call of thread `target` has. */
+/* Whether thread `from` waits, directly or by others, for what a call of thread `target` has. */
 static bool waits_for(const BindState *state, unsigned long from, unsigned long target, int depth)
 {
     int32_t i;
@@ -310,8 +325,13 @@ static int wait_for_change(Call *call)
     call->next_waiting = state->waiting;
     state->waiting = call;
     user = find_user(call, &i);
-    if (user != NULL && waits_for(state, user->thread, call->thread, 64)) result = refuse_use(call, i, "it waits, in turn, for a generator of this thread's");
-    else if (user != NULL) result = tell_changed(state, "wait");
+    if (user != NULL && waits_for(state, user->thread, call->thread, 64)) {
+        if (i < 0) call->goes_beside = true;
+        else result = refuse_use(call, i, "it waits, in turn, for a generator of this thread's");
+    } else if (user != NULL) {
+        call->has_waited = true;
+        result = tell_changed(state, "wait");
+    }
     leave_waiting(call);
     PyErr_Fetch(&type, &value, &traceback);
     if (tell_changed(state, "release") < 0 && type == NULL) return -1;
@@ -319,7 +339,7 @@ static int wait_for_change(Call *call)
     return result;
 }
 
-/* Takes all generators for this call, waiting while others have one of them: all at once, so nobody holds and waits. */
+/* Takes all generators and cells for this call, waiting while others have one of them: all at once, so nobody holds and waits. */
 static int enter_active(Call *call)
 {
     const Call *user;
@@ -640,8 +660,9 @@ int streams_enter(Call *call, PyObject *const *generators)
     int result = -1;
 
     call->generator_copies = 0;
+    call->has_waited = call->goes_beside = false;
     if (add_inputs(call, generators) < 0) return -1;
-    if (call->n_input_handles == 0) return 0;
+    if (call->n_input_handles == 0 && call->thunk->n_updates == 0) return 0;
     if (call->n_input_handles > 1) qsort(call->handles, (size_t)call->n_input_handles, sizeof(*call->handles), compare_addresses);
     if (enter_active(call) == 0) result = take_locks(call);
     if (result == 0) result = prepare_streams(call, generators);

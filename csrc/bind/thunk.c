@@ -411,14 +411,14 @@ static int set_input(Thunk *thunk, Call *call, int32_t i, PyObject *object, bool
 
     if (object == NULL) return -1;
     if (value->value_class == VALUE_STREAM || value->value_class == VALUE_OBJECT) {
-        call->held[i] = Py_NewRef(object);
+        Py_XSETREF(call->held[i], Py_NewRef(object));
         if (value->value_class == VALUE_OBJECT) *frame_object(call->frame, number) = Py_NewRef(object); /* the frame's own holder */
         return 0;
     }
     if (are_numbers && value->value_class == VALUE_SCALAR && set_number(value, frame_scalar(call->frame, number), object)) return 0;
     ndarray = input_array(thunk, i, value, object);
     if (ndarray == NULL) return -1;
-    call->held[i] = ndarray;
+    Py_XSETREF(call->held[i], ndarray);
     if (value->value_class == VALUE_ARRAY) {
         convert_show(ndarray, frame_array(call->frame, number));
     } else {
@@ -441,6 +441,38 @@ static int settle_kinds(Call *call, unsigned kinds)
     return 0;
 }
 
+/* Shows what other calls put into the cells while this one waited for them. 1: there is another generator, which has to be taken. */
+static int refresh_inputs(Thunk *thunk, Call *call, bool are_numbers)
+{
+    int result = 0;
+
+    for (int32_t i = 0; i < PyTuple_GET_SIZE(thunk->cells); i++) {
+        PyObject *cell = PyTuple_GET_ITEM(thunk->cells, i), *object;
+        if (cell == Py_None || thunk->lowered.program->values[thunk->lowered.program->inputs[i]].value_class == VALUE_OBJECT) continue;
+        object = input_value(thunk, i, NULL);
+        if (object != NULL && object == call->held[i]) continue;
+        if (set_input(thunk, call, i, object, are_numbers) < 0) return -1;
+        if (call->streams[i] != NULL) result = 1;
+    }
+    return result;
+}
+
+/* Takes the generators and cells of the call; the values are then those that the calls before it left. */
+static int enter_streams(Thunk *thunk, Call *call, bool are_numbers)
+{
+    int result = streams_enter(call, call->held);
+
+    while (result == 0 && call->has_waited && (result = refresh_inputs(thunk, call, are_numbers)) != 0) {
+        streams_leave(call);
+        if (result < 0) break;
+        for (int32_t i = 0; i < thunk->lowered.program->n_inputs; i++)
+            if (call->streams[i] != NULL) call->streams[i]->host = NULL;
+        streams_empty(call);
+        result = streams_enter(call, call->held);
+    }
+    return result;
+}
+
 static int set_inputs(Thunk *thunk, Call *call, PyObject *const *given, PyObject *const *outs, bool are_numbers)
 {
     const Program *program = thunk->lowered.program;
@@ -448,7 +480,11 @@ static int set_inputs(Thunk *thunk, Call *call, PyObject *const *given, PyObject
 
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (set_input(thunk, call, i, input_value(thunk, i, &given), are_numbers) < 0) return -1;
-    if ((thunk->destroys_arrays && apart_set(thunk, call) < 0) || outs_set(thunk, call, outs) < 0 || streams_enter(call, call->held) < 0) return -1;
+    if (enter_streams(thunk, call, are_numbers) < 0) return -1;
+    if ((thunk->destroys_arrays && apart_set(thunk, call) < 0) || outs_set(thunk, call, outs) < 0) {
+        streams_leave(call);
+        return -1;
+    }
     for (int32_t i = 0; i < program->n_inputs; i++) {
         Stream *stream = call->streams[i];
         if (stream == NULL) continue;

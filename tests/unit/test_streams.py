@@ -437,6 +437,61 @@ def test_threads_share_one_stream_without_losing_a_draw():
     assert sorted(drawn) == sorted(own.normal(size=3 * n))
 
 
+def in_threads(*works):
+    threads = [threading.Thread(target=work, daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_threads_lose_no_update_of_a_shared_value_beside_the_draws():
+    stream, state, n = at.random.RandomStream(3), pyscan.shared(0.0), 50
+    path, updates = pyscan.scan(lambda x: x + stream.normal(), outputs_info=[state], n_steps=40)
+    f, ends = pyscan.function([], path[-1], updates={**updates, state: path[-1]}), []
+    in_threads(*[lambda: ends.extend(float(f()) for _ in range(n))] * 3)
+    own = np.random.default_rng(np.random.SeedSequence(3).spawn(1)[0])
+    np.testing.assert_allclose(sorted(ends), sorted(own.normal(size=3 * n * 40).cumsum()[39::40]), rtol=1e-9, atol=1e-9)
+
+
+def test_threads_lose_no_update_in_long_runs_of_several_functions():
+    count, n = pyscan.shared(0), at.lscalar("n")
+    last = pyscan.scan(lambda x: x * 0.5 + 1.0, outputs_info=[at.zeros(())], n_steps=n)[0][-1]
+    functions = [pyscan.function([n], last * k, updates={count: count + 1}) for k in range(3)]
+    in_threads(*[lambda f=f: [f(200_000) for _ in range(5)] for f in functions])
+    assert count.get_value() == 15
+
+
+def test_a_call_that_waited_draws_from_the_generator_that_the_cell_has_then():
+    rng = pyscan.shared(np.random.default_rng(3))
+    value, following = draw(rng)
+    other, results, entered = pyscan.function([], value, updates={rng: following}), [], threading.Event()
+    thread = threading.Thread(target=lambda: (entered.set(), results.append(float(other()))), daemon=True)
+
+    def replace_the_generator():
+        thread.start()
+        entered.wait(10)
+        thread.join(0.05)  # it waits
+        rng.set_value(np.random.default_rng(4))
+
+    function_with_hook(rng, replace_the_generator)()
+    thread.join(10)
+    assert results == [np.random.default_rng(4).normal()]
+
+
+def test_two_threads_that_update_what_the_others_call_updates_do_not_wait_for_ever():
+    both_inside, values = threading.Barrier(2), [pyscan.shared(0.0), pyscan.shared(0.0)]
+
+    def nested(own, other):
+        inner = pyscan.function([], [], updates={other: other + 1.0})
+        hook = Hook(lambda: (both_inside.wait(10), inner()))
+        return pyscan.function([], [], updates={own: hook(own + 10.0)})
+
+    in_threads(nested(*values), nested(*values[::-1]))
+    assert all(value.get_value() in (10.0, 11.0) for value in values)
+
+
 # -- generators in call-backs ------------------------------------------------------------------------------------------
 
 class OwnDraw(_core.Op):
