@@ -76,7 +76,8 @@ def settle(name: str, kinds: Iterable[str] | None = None) -> str:
     known = _core.fast_kinds(name)
     kinds = [kind for kind in (known if kinds is None else kinds) if known[kind] is None]
     methods_draws = _MethodsDraws(name, kinds[0] if kinds else None)
-    if _settle(methods_draws, _core.draw_way, ("symbols", "library", "method")) == "fast":
+    choice = ("symbols", "library", "method") if _ROWS[name]["owners"][0] else ("method",)  # a law of RandomStates alone has nothing to compare with
+    if _settle(methods_draws, _core.draw_way, choice) == "fast":
         for kind in kinds:
             _settle_kind(methods_draws if kind == methods_draws.kind else _MethodsDraws(name, kind))
     way = _core.draw_way(name)

@@ -244,6 +244,7 @@ def test_a_call_that_could_not_compare_leaves_the_generator_alone_and_the_next_c
 # What differs is found out
 
 
+@pytest.mark.filterwarnings("default:.*Please report this")  # for what it is made of too
 @pytest.mark.parametrize("name", drawable(NATIVE))
 def test_a_method_that_draws_otherwise_is_called_and_the_user_told_once(name, monkeypatch):
     real = _core.draw_method(name)
