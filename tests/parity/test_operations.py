@@ -208,6 +208,11 @@ def definite(rng, x, *rest):
     return [(x @ x.conj().T + 8 * np.eye(n)).astype(x.dtype), *rest]
 
 
+def eig_in_its_type(a):
+    """Real numbers of a real matrix: NumPy 2.5 and later give complex ones of every matrix."""
+    return [x if np.iscomplexobj(a) else x.real for x in np.linalg.eig(a)]
+
+
 def general(rng, x, *rest):
     return [(x + 20 * np.eye(*x.shape[-2:])).astype(x.dtype), *rest]
 
@@ -260,8 +265,8 @@ ALGEBRA = [
     Row("svd_values", lambda a: at.nlinalg.svd(a, compute_uv=False), lambda a: np.linalg.svd(a, compute_uv=False), WIDE_AND_TALL, LAPACK),
     *[Row(f"qr_{mode}", lambda a, m=mode: at.nlinalg.qr(a, m), lambda a, m=mode: as_list(np.linalg.qr(a, m)), WIDE_AND_TALL, LAPACK)
       for mode in ("reduced", "complete", "r", "raw")],
-    Row("eig", at.nlinalg.eig, lambda a: list(np.linalg.eig(a)), SQUARE, LAPACK, make=definite),
-    Row("eig_triangular", lambda a: at.nlinalg.eig(at.triu(a)), lambda a: list(np.linalg.eig(np.triu(a))), (((4, 4),),), LAPACK),
+    Row("eig", at.nlinalg.eig, eig_in_its_type, SQUARE, LAPACK, make=definite),
+    Row("eig_triangular", lambda a: at.nlinalg.eig(at.triu(a)), lambda a: eig_in_its_type(np.triu(a)), (((4, 4),),), LAPACK),
     Row("pinv", at.nlinalg.pinv, np.linalg.pinv, WIDE_AND_TALL, LAPACK),
     Row("pinv_of_rank_one", at.nlinalg.pinv, np.linalg.pinv, (((3, 3),), ((4, 2),)), LAPACK, make=of_rank_one),
     Row("pinv_hermitian", lambda a: at.nlinalg.pinv(a, hermitian=True), lambda a: np.linalg.pinv(a, hermitian=True), (*SQUARE, ((4, 4),)), LAPACK),
