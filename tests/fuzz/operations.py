@@ -85,6 +85,8 @@ def places(body, length, shape):
 def elementwise(body, row=None):
     """A row of the table of elementwise operations (any, unless it is given), on dtypes that it takes, mixed as they come."""
     row = row or body.draw(st.sampled_from(ROWS))
+    if LIBRARY and elemwise_ops[row["name"]].of_complex is not None and choose(body, True, False):
+        return elemwise_ops[row["name"]](body.pick(*DTYPES_OF["c"])[0]), body.picked
     kinds = row["classes"] if row["rule"] not in ("FLOAT", "DIVIDE") else "biu" + row["classes"]
     n_in = row["n_in"] if row["n_in"] >= 0 else choose(body, 2, 3)
     operands, shape = [], ()
