@@ -469,6 +469,22 @@ int32_t build_pad(Builder *builder, int32_t number, int ndim)
     return result;
 }
 
+int build_read_constant(PyObject *variable, int64_t *integer)
+{
+    PyObject *number;
+
+    if (!PyObject_TypeCheck(variable, graph_state_of(variable)->Constant)) return 0;
+    number = PyNumber_Index(((Constant *)variable)->data);
+    if (number != NULL) {
+        *integer = PyLong_AsLongLong(number);
+        Py_DECREF(number);
+        if (*integer != -1 || !PyErr_Occurred()) return 1;
+    }
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+    PyErr_Clear(); /* an array, a float; an unsigned number that no length has */
+    return 0;
+}
+
 int32_t build_length(Builder *builder, PyObject *variable)
 {
     Value value;

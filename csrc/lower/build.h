@@ -70,6 +70,8 @@ int32_t build_cast(Builder *builder, int32_t number, DType dtype);
 int32_t build_pad(Builder *builder, int32_t number, int ndim);
 int32_t build_integer(Builder *builder, int64_t integer);
 int32_t build_float(Builder *builder, double number);
+/* 1 with the integer that a constant is, 0 for other variables and what no integer is, or -1. */
+int build_read_constant(PyObject *variable, int64_t *integer);
 /* A variable as an int64 scalar (an index, a length). */
 int32_t build_length(Builder *builder, PyObject *variable);
 /* The node's inputs from `first` on as int64 scalars, added to the numbers. */
@@ -158,6 +160,8 @@ int lower_apply_double(Builder *builder, int library, int64_t allows_failure, in
 int lower_read_write(PyObject *op, int *fn, uint8_t *flags);
 int lower_random(Builder *builder, PyObject *node);
 int lower_scan(Builder *builder, PyObject *node);
+/* How many rows more than the node says an AllocEmpty gets, since a loop needs them for the past of its state; or -1. */
+int64_t lower_find_past(Builder *builder, PyObject *node);
 int lower_call(Builder *builder, PyObject *node);
 
 /* Lowers the nodes of a graph whose inputs have numbers already. */

@@ -18,6 +18,7 @@ typedef struct ScanBuild {
     PyObject *graph;      /* owned: the inner FunctionGraph */
     PyObject *destroyed;  /* owned dict: output -> inputs */
     Loop loop;
+    Numbers late;         /* states whose outputs begin behind their past: the loop's result, which output, the past's length */
     Numbers varying;      /* inner inputs that vary from step to step */
     Py_ssize_t i_outer;   /* next outer input */
     Py_ssize_t i_inner;   /* next inner input */
@@ -74,6 +75,7 @@ static int start(ScanBuild *build, Builder *outer, PyObject *node)
 static void finish(ScanBuild *build)
 {
     builder_clear(&build->body);
+    numbers_clear(&build->late);
     numbers_clear(&build->varying);
     loop_clear_lists(&build->loop);
     Py_CLEAR(build->info);
@@ -180,23 +182,48 @@ static int lower_taps(ScanBuild *build, PyObject *taps, int32_t outer, LoopState
     return 0;
 }
 
+/* 1 with the AllocEmpty that one write fills to make the buffer of a state, and that write; or 0, or -1. */
+static int find_memory(PyObject *buffer, PyObject **write, PyObject **allocation)
+{
+    PyObject *memory;
+    int found = graph_is_computed(buffer) ? build_is_kind(*write = ((Variable *)buffer)->owner, OP_INC_SUBTENSOR) : 0;
+
+    memory = found == 1 ? node_input(*write, 0) : buffer;
+    return found == 1 && graph_is_computed(memory) ? build_is_kind(*allocation = ((Variable *)memory)->owner, OP_ALLOC_EMPTY) : found < 0 ? -1 : 0;
+}
+
 /* Has the rows counted that a state starts with, where they are seen: in a buffer that was unset but for one write of them.
  * `v[:past]` of a v that is too short would leave rows unset. One row is always there. */
 static int check_start(ScanBuild *build, PyObject *buffer, int32_t outer, int32_t past)
 {
-    PyObject *write = ((Variable *)buffer)->owner, *memory;
+    PyObject *write, *allocation;
     int64_t aux[2] = {past, build->loop.n_states};
     int32_t rows, dst;
-    int found = past > 1 && graph_is_computed(buffer) ? build_is_kind(write, OP_INC_SUBTENSOR) : 0;
+    int found = past > 1 ? find_memory(buffer, &write, &allocation) : 0;
 
-    memory = found == 1 ? node_input(write, 0) : buffer;
-    if (found == 1) found = graph_is_computed(memory) ? build_is_kind(((Variable *)memory)->owner, OP_ALLOC_EMPTY) : 0;
     if (found <= 0) return found;
     rows = build_value(build->outer, node_input(write, 1));
     if (rows < 0) return -1;
     if (build_peek(build->outer, rows)->ndim != build_peek(build->outer, outer)->ndim) return 0;
     dst = build_temporary(build->outer, (DType)build_peek(build->outer, rows)->dtype, build_peek(build->outer, rows)->ndim);
     return dst < 0 ? -1 : build_emit1(build->outer, I_CHECK_ROWS, dst, 1, &rows, 2, aux);
+}
+
+/* What the loop gives for the next output: the output itself, or a buffer with the past that the node does not have. */
+static int32_t state_result(ScanBuild *build, int32_t outer)
+{
+    PyObject *write, *allocation;
+    int found = find_memory(node_input(build->node, build->i_outer - 1), &write, &allocation);
+    int64_t past = found == 1 ? lower_find_past(build->outer, allocation) : found;
+    int32_t whole;
+
+    if (past < 0) return -1;
+    if (past == 0) return build_result(build->outer, node_output(build->node, build->i_out++));
+    whole = build_temporary(build->outer, (DType)build_peek(build->outer, outer)->dtype, build_peek(build->outer, outer)->ndim);
+    if (whole < 0 || numbers_add(&build->late, whole) < 0 || numbers_add(&build->late, (int32_t)build->i_out) < 0) return -1;
+    if (numbers_add(&build->late, build_integer(build->outer, past)) < 0) return -1;
+    build->i_out++;
+    return whole;
 }
 
 static int lower_state(ScanBuild *build, PyObject *taps)
@@ -209,7 +236,7 @@ static int lower_state(ScanBuild *build, PyObject *taps)
     if (lower_taps(build, taps, outer, &state) < 0 || read_inplace(build, build->i_out, &state.inplace) < 0) return -1;
     if (check_start(build, node_input(build->node, build->i_outer - 1), outer, state.past) < 0) return -1;
     if (build->i_out >= node_n_outputs(build->node)) return refuse_lists(build);
-    state.outer_out = build_result(build->outer, node_output(build->node, build->i_out++));
+    state.outer_out = state_result(build, outer);
     if (state.outer_out < 0) return -1;
     build->loop.states[build->loop.n_states++] = state;
     return 0;
@@ -419,6 +446,19 @@ static int emit_loop(ScanBuild *build)
     return build_emit(build->outer, (Emit){.opcode = I_LOOP, .n_aux = 1, .aux = &number});
 }
 
+/* The outputs that begin behind the past of what the loop gives. */
+static int emit_late(ScanBuild *build)
+{
+    const int64_t entry = SLICE_RANGE | SLICE_START;
+
+    for (int32_t i = 0; i < build->late.n; i += 3) {
+        int32_t src[2] = {build->late.items[i], build->late.items[i + 2]};
+        int32_t dst = build_result(build->outer, node_output(build->node, build->late.items[i + 1]));
+        if (dst < 0 || build_emit1(build->outer, I_SLICE, dst, 2, src, 1, &entry) < 0) return -1;
+    }
+    return 0;
+}
+
 int lower_scan(Builder *builder, PyObject *node)
 {
     ScanBuild build;
@@ -430,7 +470,7 @@ int lower_scan(Builder *builder, PyObject *node)
     if (lower_carries(&build) < 0 || lower_paths(&build) < 0 || lower_fixed(&build) < 0) goto done;
     if (lower_nodes(&build.body, (FunctionGraph *)build.graph) < 0 || lower_outputs(&build) < 0) goto done;
     if (lower_mark_invariant(&build.body, &build.loop, &build.varying) < 0 || add_object_inputs(&build) < 0) goto done;
-    result = emit_loop(&build);
+    result = emit_loop(&build) < 0 ? -1 : emit_late(&build);
 done:
     finish(&build);
     Py_LeaveRecursiveCall();

@@ -148,8 +148,12 @@ int lower_alloc_empty(Builder *builder, PyObject *node)
 {
     Numbers src = {0};
     int32_t dst = build_result(builder, node_output(node, 0));
-    int result = dst < 0 ? -1 : build_lengths(builder, node, 0, &src);
+    int64_t past = dst < 0 ? -1 : lower_find_past(builder, node), length;
+    int result = past < 0 ? -1 : build_lengths(builder, node, 0, &src);
 
+    if (result == 0 && past > 0) {
+        result = build_read_constant(node_input(node, 0), &length) < 0 || (src.items[0] = build_integer(builder, length + past)) < 0 ? -1 : 0;
+    }
     if (result == 0) result = build_emit1(builder, I_EMPTY, dst, src.n, src.items, 0, NULL);
     numbers_clear(&src);
     return result;
@@ -179,14 +183,9 @@ int lower_make_vector(Builder *builder, PyObject *node)
 /* 1 with the axis of a Join, counted from 0, if it is a constant and there is such an axis; 0 if the instruction has to look. */
 static int read_join_axis(PyObject *variable, int ndim, int64_t *axis)
 {
-    PyObject *number;
+    int is_known = build_read_constant(variable, axis);
 
-    if (!PyObject_TypeCheck(variable, graph_state_of(variable)->Constant)) return 0;
-    number = PyNumber_Long(((Constant *)variable)->data);
-    if (number == NULL) return -1;
-    *axis = PyLong_AsLongLong(number);
-    Py_DECREF(number);
-    if (*axis == -1 && PyErr_Occurred()) return -1;
+    if (is_known <= 0) return is_known;
     if (*axis < 0) *axis += ndim;
     return *axis >= 0 && *axis < ndim;
 }

@@ -7,6 +7,13 @@
  * out[L:][-k] and out[L:][-k:], k a constant. Its buffer gets min(n_steps + L, k + L) rows, a path min(n_steps, k); the
  * loop uses them as a ring. The clients stay as they are: counted from the end, the rows that they read are the same, and where there
  * are fewer than k steps, the buffer is as long as it would have been, so that lengths and IndexErrors are too.
+ *
+ * A state of a known number of steps n whose clients read no row of its past loses these rows alone, and the views behind them:
+ *
+ *     before   Subtensor{int64:}(for(100, IncSubtensor{Set;:int64:}(AllocEmpty(101), x0, 1)).0, 1)
+ *     after    for(100, IncSubtensor{Set;:int64:}(AllocEmpty(100), x0, 1)).0
+ *
+ * As a ring, such a buffer ends with the last n rows (the program needs not turn it: lower/lower_past.c).
  * An output without clients (scan_prune kept it for others' sake) counts as read with k = 1.
  *
  * It runs after the bodies have settled (prune, push-out) and before merge and folding run again, which turn the new
@@ -70,6 +77,28 @@ static int reads_end(FunctionGraph *graph, GraphState *state, PyObject *variable
         }
     }
     return 1;
+}
+
+/* 1 when no client reads the past of a state with n steps: each reads out[past:], or one of the last n rows from the end; 0; or -1.
+ * `views` gets the outputs of the former. */
+static int reads_behind(FunctionGraph *graph, GraphState *state, PyObject *variable, Py_ssize_t past, Py_ssize_t n, PyObject *views)
+{
+    PyObject *clients = graph_peek_clients(graph, variable);
+    for (Py_ssize_t i = 0; clients != NULL && i < PyList_GET_SIZE(clients); i++) {
+        PyObject *entry = PyList_GET_ITEM(clients, i), *client = PyTuple_GET_ITEM(entry, 0);
+        Py_ssize_t i_input = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 1)), rows = 0;
+        if (PyUnicode_Check(client) || i_input != 0) return 0;
+        int kind = rewrite_kind(state, client);
+        if (kind != OP_SUBTENSOR) return kind < 0 ? -1 : 0;
+        int reading = read_first_index(state, client, &rows);
+        if (reading < 0) return -1;
+        if (reading == READING_END && rows <= n) continue;
+        if (reading != READING_FROM || rows != past) return 0;
+        int same = PyObject_RichCompareBool(variable_type(node_output(client, 0)), variable_type(variable), Py_EQ);
+        if (same <= 0) return same;
+        if (PyList_Append(views, node_output(client, 0)) < 0) return -1;
+    }
+    return clients != NULL && PyList_GET_SIZE(views) > 0;
 }
 
 /* ---- shorter buffers ---- */
@@ -137,12 +166,47 @@ done:
 
 /* ---- the pass ---- */
 
+/* 1 when the state's buffer is known to have that many rows, else 0; or -1. */
+static int has_rows(GraphState *state, PyObject *buffer, Py_ssize_t rows)
+{
+    Py_ssize_t length;
+    int found = is_state_buffer(state, buffer);
+    if (found <= 0) return found;
+    PyObject *allocation = variable_owner(node_input(variable_owner(buffer), 0));
+    if (node_n_inputs(allocation) == 0) return 0;
+    found = rewrite_constant_int(state, node_input(allocation, 0), &length);
+    return found > 0 ? length == rows : found;
+}
+
+/* Takes the rows of the past from a state's buffer: 1 when the list of new inputs was changed, and the views out[past:] that the new
+ * output stands for were added as pairs (view, number of the output); 0; or -1. */
+static int drop_past(FunctionGraph *graph, GraphState *state, PyObject *node, const ScanLayout *layout, Py_ssize_t output, PyObject *inputs, PyObject *pairs)
+{
+    Py_ssize_t n, past = layout->past[output], i_input = scan_outer_input_of_output(layout, output);
+    PyObject *old = node_input(node, i_input), *views = NULL, *shorter = NULL;
+    int result = rewrite_constant_int(state, node_input(node, 0), &n);
+    if (result > 0) result = past > 0 && n >= past && n <= PTRDIFF_MAX - past ? has_rows(state, old, n + past) : 0;
+    if (result <= 0) return result;
+    result = (views = PyList_New(0)) == NULL ? -1 : reads_behind(graph, state, node_output(node, output), past, n, views);
+    if (result > 0 && (shorter = shorter_state_new(state, old, n)) == NULL) result = PyErr_Occurred() ? -1 : 0;
+    for (Py_ssize_t i = 0; result > 0 && i < PyList_GET_SIZE(views); i++) {
+        PyObject *pair = Py_BuildValue("(On)", PyList_GET_ITEM(views, i), output);
+        if (pair == NULL || PyList_Append(pairs, pair) < 0) result = -1;
+        Py_XDECREF(pair);
+    }
+    if (result > 0 && PyList_SetItem(inputs, i_input, Py_NewRef(shorter)) < 0) result = -1;
+    Py_XDECREF(shorter);
+    Py_XDECREF(views);
+    return result;
+}
+
 /* Shortens one output: 1 when the list of new inputs was changed, 0, or -1. */
-static int shorten_output(FunctionGraph *graph, GraphState *state, PyObject *node, const ScanLayout *layout, Py_ssize_t output, PyObject *inputs)
+static int shorten_output(FunctionGraph *graph, GraphState *state, PyObject *node, const ScanLayout *layout, Py_ssize_t output, PyObject *inputs, PyObject *pairs)
 {
     bool is_recurrent = output < layout->n_recurrent;
     Py_ssize_t past = is_recurrent ? layout->past[output] : 0, k = 1, i_input = scan_outer_input_of_output(layout, output);
     int readable = reads_end(graph, state, node_output(node, output), past, &k);
+    if (readable == 0 && is_recurrent && !layout->as_while) return drop_past(graph, state, node, layout, output, inputs, pairs);
     if (readable <= 0 || k > PTRDIFF_MAX - past) return readable < 0 ? -1 : 0;
     PyObject *old = node_input(node, i_input);
     PyObject *shorter = is_recurrent ? shorter_state_new(state, old, k + past) : shorter_length_new(state, old, k);
@@ -150,25 +214,44 @@ static int shorten_output(FunctionGraph *graph, GraphState *state, PyObject *nod
     return PyList_SetItem(inputs, i_input, shorter) < 0 ? -1 : 1;
 }
 
+/* Puts the new node in place of the old one, and its outputs in place of the views (pairs of a view and an output's number): 1, 0 or -1. */
+static int replace_shortened(FunctionGraph *graph, PyObject *node, PyObject *new_node, PyObject *views)
+{
+    PyObject *pairs = PyList_New(0);
+    int result = pairs == NULL ? -1 : 0;
+    for (Py_ssize_t i = 0; result == 0 && i < node_n_outputs(node); i++)
+        if (graph_count_clients(graph, node_output(node, i)) > 0) result = rewrite_add_pair(pairs, node_output(node, i), node_output(new_node, i));
+    for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(views); i++) {
+        PyObject *view = PyTuple_GET_ITEM(PyList_GET_ITEM(views, i), 0);
+        PyObject *output = node_output(new_node, PyLong_AsSsize_t(PyTuple_GET_ITEM(PyList_GET_ITEM(views, i), 1)));
+        if (((Variable *)output)->name == Py_None) Py_SETREF(((Variable *)output)->name, Py_NewRef(((Variable *)view)->name));
+        result = rewrite_add_pair(pairs, view, output);
+    }
+    if (result == 0) result = rewrite_replace_all(graph, pairs, REASON);
+    Py_XDECREF(pairs);
+    return result;
+}
+
 /* The number of outputs shortened, or -1. */
 static Py_ssize_t shorten_node(FunctionGraph *graph, RewriteContext *context, PyObject *node)
 {
     ScanLayout layout = {0};
-    PyObject *inputs = NULL, *made = NULL;
+    PyObject *inputs = NULL, *views = NULL, *made = NULL;
     Py_ssize_t n_changes = -1;
     if (scan_layout_init(&layout, node) < 0) goto done;
-    if ((inputs = PyList_GetSlice(as_apply(node)->inputs, 0, node_n_inputs(node))) == NULL) goto done;
+    if ((views = PyList_New(0)) == NULL || (inputs = PyList_GetSlice(as_apply(node)->inputs, 0, node_n_inputs(node))) == NULL) goto done;
     n_changes = 0;
     for (Py_ssize_t k = layout.n_mit_mot; n_changes >= 0 && k < layout.n_recurrent + layout.n_nit_sot; k++) {
-        int done = shorten_output(graph, context->state, node, &layout, k, inputs);
+        int done = shorten_output(graph, context->state, node, &layout, k, inputs, views);
         n_changes = done < 0 ? -1 : n_changes + done;
     }
     if (n_changes <= 0) goto done;
     made = rewrite_make_node(as_apply(node)->op, inputs, node);
-    int replaced = made == NULL ? -1 : rewrite_replace_node(graph, node, made, REASON);
+    int replaced = made == NULL ? -1 : replace_shortened(graph, node, made, views);
     if (replaced <= 0) n_changes = replaced;
 done:
     Py_XDECREF(made);
+    Py_XDECREF(views);
     Py_XDECREF(inputs);
     scan_layout_clear(&layout);
     return n_changes;
