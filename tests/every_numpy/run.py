@@ -24,9 +24,12 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOM = ROOT / "build" / "every_numpy"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-# What looks at numbers, arrays and generators. Left out is what counts instructions, builds C, or does not meet NumPy.
+# What looks at numbers, arrays and generators. Left out is what counts instructions, builds C, starts scripts, compares pyscan's ways to
+# run a loop with each other, or does not meet NumPy.
 TESTS = ["tests/parity", "tests/unit", "tests/golden", "tests/faults"]
-LEFT_OUT = ["tests/parity/test_instructions.py", "tests/parity/test_bench_random.py", "tests/unit/test_packaging.py", "tests/unit/test_deep_graphs.py"]
+LEFT_OUT = ["tests/parity/test_instructions.py", "tests/parity/test_bench_random.py", "tests/parity/test_same_bits.py", "tests/unit/test_packaging.py",
+            "tests/unit/test_deep_graphs.py", "tests/unit/test_runner.py", "tests/unit/test_tiles.py", "tests/unit/test_vector_loops.py",
+            "tests/unit/test_blocks.py"]
 # Run in an environment: which pyscan and NumPy it has, and by how many distributions each way to draw is taken.
 DESCRIBE = """
 import collections, numpy, pyscan, pyscan.selfcheck as selfcheck
