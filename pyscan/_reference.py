@@ -311,13 +311,6 @@ def _choose(node, inputs):
     return [np.take_along_axis(choices, np.broadcast_to(bounded, shape)[None], axis=0)[0]]
 
 
-def _unique(node, inputs):
-    op = node.op
-    made = np.unique(inputs[0], op.return_index, op.return_inverse, op.return_counts, axis=op.axis)
-    values, *places = made if isinstance(made, tuple) else (made,)
-    return [values, *(np.asarray(p, dtype="int64").reshape(-1) for p in places)]
-
-
 def _lengths(values):
     lengths = tuple(int(v) for v in values)
     if any(n < 0 for n in lengths):

@@ -55,17 +55,23 @@ static int read_first_index(GraphState *state, PyObject *node, Py_ssize_t *k)
     return result;
 }
 
+/* How a client reads the variable, with *rows as for read_first_index and *client the node; -1 with an exception. */
+static int read_client(GraphState *state, PyObject *entry, PyObject **client, Py_ssize_t *rows)
+{
+    *client = PyTuple_GET_ITEM(entry, 0);
+    if (PyUnicode_Check(*client) || PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 1)) != 0) return READING_OTHER;
+    int kind = rewrite_kind(state, *client);
+    if (kind != OP_SUBTENSOR) return kind < 0 ? -1 : READING_OTHER;
+    return read_first_index(state, *client, rows);
+}
+
 /* 1 when all clients read the variable from its end, with *k the farthest; 0; or -1. A view out[past:] is looked through. */
 static int reads_end(FunctionGraph *graph, GraphState *state, PyObject *variable, Py_ssize_t past, Py_ssize_t *k)
 {
-    PyObject *clients = graph_peek_clients(graph, variable);
+    PyObject *clients = graph_peek_clients(graph, variable), *client;
     for (Py_ssize_t i = 0; clients != NULL && i < PyList_GET_SIZE(clients); i++) {
-        PyObject *entry = PyList_GET_ITEM(clients, i), *client = PyTuple_GET_ITEM(entry, 0);
-        Py_ssize_t i_input = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 1)), rows = 0;
-        if (PyUnicode_Check(client) || i_input != 0) return 0;
-        int kind = rewrite_kind(state, client);
-        if (kind != OP_SUBTENSOR) return kind < 0 ? -1 : 0;
-        int reading = read_first_index(state, client, &rows);
+        Py_ssize_t rows = 0;
+        int reading = read_client(state, PyList_GET_ITEM(clients, i), &client, &rows);
         if (reading < 0) return -1;
         if (reading == READING_OTHER) return 0;
         if (reading == READING_FROM) {
@@ -83,14 +89,10 @@ static int reads_end(FunctionGraph *graph, GraphState *state, PyObject *variable
  * `views` gets the outputs of the former. */
 static int reads_behind(FunctionGraph *graph, GraphState *state, PyObject *variable, Py_ssize_t past, Py_ssize_t n, PyObject *views)
 {
-    PyObject *clients = graph_peek_clients(graph, variable);
+    PyObject *clients = graph_peek_clients(graph, variable), *client;
     for (Py_ssize_t i = 0; clients != NULL && i < PyList_GET_SIZE(clients); i++) {
-        PyObject *entry = PyList_GET_ITEM(clients, i), *client = PyTuple_GET_ITEM(entry, 0);
-        Py_ssize_t i_input = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 1)), rows = 0;
-        if (PyUnicode_Check(client) || i_input != 0) return 0;
-        int kind = rewrite_kind(state, client);
-        if (kind != OP_SUBTENSOR) return kind < 0 ? -1 : 0;
-        int reading = read_first_index(state, client, &rows);
+        Py_ssize_t rows = 0;
+        int reading = read_client(state, PyList_GET_ITEM(clients, i), &client, &rows);
         if (reading < 0) return -1;
         if (reading == READING_END && rows <= n) continue;
         if (reading != READING_FROM || rows != past) return 0;

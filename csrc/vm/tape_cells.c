@@ -10,7 +10,6 @@
 
 #include "math/elementary.h"
 
-
 #define CELL(NAME, expression, WRITE, STORE) \
     static void NAME(TAPE_ARGUMENTS)         \
     {                                        \
@@ -20,7 +19,7 @@
         TAPE_JUMP(cell + 1);                 \
     }
 
-/* For each place of the result, of the second operand, of the first. */
+/* For each place of the result. */
 #define TARGETS(NAME, expression)                                \
     CELL(NAME##_R0_n, expression, WRITE_R0, STORE_NO)            \
     CELL(NAME##_R0_s, expression, WRITE_R0, STORE_YES)           \
@@ -32,20 +31,21 @@
     CELL(NAME##_R3_s, expression, WRITE_R3, STORE_YES)           \
     CELL(NAME##_FIXED_n, expression, WRITE_FIXED, STORE_NO)      \
     CELL(NAME##_FIXED_s, expression, WRITE_FIXED, STORE_YES)
-#define SECONDS(NAME, OP, A)                                     \
-    TARGETS(NAME##_##A##_R0, READ_##A(TAPE_A) OP READ_R0(TAPE_B))          \
-    TARGETS(NAME##_##A##_R1, READ_##A(TAPE_A) OP READ_R1(TAPE_B))          \
-    TARGETS(NAME##_##A##_R2, READ_##A(TAPE_A) OP READ_R2(TAPE_B))          \
-    TARGETS(NAME##_##A##_R3, READ_##A(TAPE_A) OP READ_R3(TAPE_B))          \
-    TARGETS(NAME##_##A##_FIXED, READ_##A(TAPE_A) OP READ_FIXED(TAPE_B))    \
-    TARGETS(NAME##_##A##_COLUMN, READ_##A(TAPE_A) OP READ_COLUMN(TAPE_B))
-#define BINARY(NAME, OP)                                         \
-    SECONDS(NAME, OP, R0)                                        \
-    SECONDS(NAME, OP, R1)                                        \
-    SECONDS(NAME, OP, R2)                                        \
-    SECONDS(NAME, OP, R3)                                        \
-    SECONDS(NAME, OP, FIXED)                                     \
-    SECONDS(NAME, OP, COLUMN)
+/* For each place of the first operand and of the second: cells of what OF makes of the two. */
+#define PAIRS_WITH(CELLS, NAME, OF, A)                                   \
+    CELLS(NAME##_##A##_R0, OF(READ_##A(TAPE_A), READ_R0(TAPE_B)))        \
+    CELLS(NAME##_##A##_R1, OF(READ_##A(TAPE_A), READ_R1(TAPE_B)))        \
+    CELLS(NAME##_##A##_R2, OF(READ_##A(TAPE_A), READ_R2(TAPE_B)))        \
+    CELLS(NAME##_##A##_R3, OF(READ_##A(TAPE_A), READ_R3(TAPE_B)))        \
+    CELLS(NAME##_##A##_FIXED, OF(READ_##A(TAPE_A), READ_FIXED(TAPE_B)))  \
+    CELLS(NAME##_##A##_COLUMN, OF(READ_##A(TAPE_A), READ_COLUMN(TAPE_B)))
+#define PAIRS(CELLS, NAME, OF)                                           \
+    PAIRS_WITH(CELLS, NAME, OF, R0)                                      \
+    PAIRS_WITH(CELLS, NAME, OF, R1)                                      \
+    PAIRS_WITH(CELLS, NAME, OF, R2)                                      \
+    PAIRS_WITH(CELLS, NAME, OF, R3)                                      \
+    PAIRS_WITH(CELLS, NAME, OF, FIXED)                                   \
+    PAIRS_WITH(CELLS, NAME, OF, COLUMN)
 #define UNARY(NAME, FUNCTION)                                    \
     TARGETS(NAME##_R0, FUNCTION(READ_R0(TAPE_B)))                     \
     TARGETS(NAME##_R1, FUNCTION(READ_R1(TAPE_B)))                     \
@@ -61,10 +61,14 @@ static RARELY double log_rarely(double x) { return rare_log(x); }
 static inline double exp_one(double x) { return is_rare_exp(x) & SIGN_BIT ? exp_rarely(x) : bits_of_abs(x) < BITS_OF_SMALL ? 1.0 : main_exp(x); }
 static inline double log_one(double x) { return is_rare_log(x) & SIGN_BIT ? log_rarely(x) : main_log(x); }
 
-BINARY(add, +)
-BINARY(sub, -)
-BINARY(mul, *)
-BINARY(div, /)
+#define SUM(a, b) a + b
+#define DIFFERENCE(a, b) a - b
+#define PRODUCT(a, b) a * b
+#define QUOTIENT(a, b) a / b
+PAIRS(TARGETS, add, SUM)
+PAIRS(TARGETS, sub, DIFFERENCE)
+PAIRS(TARGETS, mul, PRODUCT)
+PAIRS(TARGETS, div, QUOTIENT)
 UNARY(exp, exp_one)
 UNARY(log, log_one)
 TARGETS(whole, (double)AT(const int64_t, TAPE_B))
@@ -85,38 +89,20 @@ UNARY(sqrt, sqrt)
 #define CONDITION_CELLS(NAME, expression)                            \
     CONDITION_CELL(NAME##_n, expression, STORE_NO)                   \
     CONDITION_CELL(NAME##_s, expression, ((uint8_t *)(void *)cell->store)[t] = x)
-#define CONDITIONS_OF(NAME, OP, A)                                   \
-    CONDITION_CELLS(NAME##_##A##_R0, READ_##A(TAPE_A) OP READ_R0(TAPE_B))         \
-    CONDITION_CELLS(NAME##_##A##_R1, READ_##A(TAPE_A) OP READ_R1(TAPE_B))         \
-    CONDITION_CELLS(NAME##_##A##_R2, READ_##A(TAPE_A) OP READ_R2(TAPE_B))         \
-    CONDITION_CELLS(NAME##_##A##_R3, READ_##A(TAPE_A) OP READ_R3(TAPE_B))         \
-    CONDITION_CELLS(NAME##_##A##_FIXED, READ_##A(TAPE_A) OP READ_FIXED(TAPE_B))   \
-    CONDITION_CELLS(NAME##_##A##_COLUMN, READ_##A(TAPE_A) OP READ_COLUMN(TAPE_B))
-#define CONDITIONS(NAME, OP)                                         \
-    CONDITIONS_OF(NAME, OP, R0)                                      \
-    CONDITIONS_OF(NAME, OP, R1)                                      \
-    CONDITIONS_OF(NAME, OP, R2)                                      \
-    CONDITIONS_OF(NAME, OP, R3)                                      \
-    CONDITIONS_OF(NAME, OP, FIXED)                                   \
-    CONDITIONS_OF(NAME, OP, COLUMN)
-#define FOR_CONDITIONS(ROW) ROW(EQ, ==) ROW(NEQ, !=) ROW(LT, <) ROW(LE, <=) ROW(GT, >) ROW(GE, >=)
+#define IS_EQ(a, b) a == b
+#define IS_NEQ(a, b) a != b
+#define IS_LT(a, b) a < b
+#define IS_LE(a, b) a <= b
+#define IS_GT(a, b) a > b
+#define IS_GE(a, b) a >= b
+#define CONDITIONS(NAME) PAIRS(CONDITION_CELLS, NAME, IS_##NAME)
+#define FOR_CONDITIONS(ROW) ROW(EQ) ROW(NEQ) ROW(LT) ROW(LE) ROW(GT) ROW(GE)
 FOR_CONDITIONS(CONDITIONS)
 
 /* One of two by a condition, without a branch. */
 static inline double choose_one(uint8_t condition, double a, double b) { return choose(SIGN_BIT * (condition != 0), a, b); }
-#define CHOICES_OF(A)                                                \
-    TARGETS(choice_##A##_R0, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_R0(TAPE_B)))         \
-    TARGETS(choice_##A##_R1, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_R1(TAPE_B)))         \
-    TARGETS(choice_##A##_R2, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_R2(TAPE_B)))         \
-    TARGETS(choice_##A##_R3, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_R3(TAPE_B)))         \
-    TARGETS(choice_##A##_FIXED, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_FIXED(TAPE_B)))   \
-    TARGETS(choice_##A##_COLUMN, choose_one(AT(const uint8_t, TAPE_FIRST), READ_##A(TAPE_A), READ_COLUMN(TAPE_B)))
-CHOICES_OF(R0)
-CHOICES_OF(R1)
-CHOICES_OF(R2)
-CHOICES_OF(R3)
-CHOICES_OF(FIXED)
-CHOICES_OF(COLUMN)
+#define CHOICE(a, b) choose_one(AT(const uint8_t, TAPE_FIRST), a, b)
+PAIRS(TARGETS, choice, CHOICE)
 
 #define LIST_TARGETS(NAME) \
     {{NAME##_R0_n, NAME##_R0_s}, {NAME##_R1_n, NAME##_R1_s}, {NAME##_R2_n, NAME##_R2_s}, {NAME##_R3_n, NAME##_R3_s}, {NAME##_FIXED_n, NAME##_FIXED_s}}
@@ -156,7 +142,7 @@ TapeFunction tape_condition(int scalar, TapePlace a, TapePlace b, bool is_stored
 #define LIST_CONDITION(NAME) {NAME##_n, NAME##_s}
 #define LIST_CONDITIONS_OF(NAME)                                                                                                     \
     {LIST_CONDITION(NAME##_R0), LIST_CONDITION(NAME##_R1), LIST_CONDITION(NAME##_R2), LIST_CONDITION(NAME##_R3), LIST_CONDITION(NAME##_FIXED), LIST_CONDITION(NAME##_COLUMN)}
-#define LIST_CONDITIONS(NAME, OP) {SCALAR_##NAME, LIST_PLACES(LIST_CONDITIONS_OF, NAME)},
+#define LIST_CONDITIONS(NAME) {SCALAR_##NAME, LIST_PLACES(LIST_CONDITIONS_OF, NAME)},
     static const struct { int scalar; TapeFunction cells[N_TAPE_PLACES][N_TAPE_PLACES][2]; } rows[] = {FOR_CONDITIONS(LIST_CONDITIONS)};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
