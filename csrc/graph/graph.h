@@ -134,6 +134,9 @@ GraphState *graph_state_of_type(PyTypeObject *type);
 
 static inline bool graph_is_computed(PyObject *variable) { return ((Variable *)variable)->owner != Py_None; }
 
+/* 1 with the integer that a Constant's data is; 0: no integer, or none of this width; or -1. */
+int graph_read_integer(PyObject *constant, Py_ssize_t *integer);
+
 /* Owned: the nodes in an order in which they can run, as a list; takes the features' orderings into account. */
 PyObject *graph_toposort(FunctionGraph *graph);
 /* Owned: a copy with its nodes, features cloned; *equiv (may be NULL) gets an owned dict old -> new. */

@@ -227,6 +227,20 @@ PyObject *variable_clone_new(GraphState *state, PyObject *variable)
     return copy;
 }
 
+int graph_read_integer(PyObject *constant, Py_ssize_t *integer)
+{
+    PyObject *number = PyNumber_Index(((Constant *)constant)->data);
+
+    if (number != NULL) {
+        *integer = PyLong_AsSsize_t(number);
+        Py_DECREF(number);
+        if (*integer != -1 || !PyErr_Occurred()) return 1;
+    }
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+    PyErr_Clear(); /* an array, a float, a bool; an unsigned number that no length has */
+    return 0;
+}
+
 static PyObject *variable_get_test_value(PyObject *self, PyObject *unused)
 {
     PyObject *module = PyImport_ImportModule("pyscan.graph");

@@ -471,18 +471,11 @@ int32_t build_pad(Builder *builder, int32_t number, int ndim)
 
 int build_read_constant(PyObject *variable, int64_t *integer)
 {
-    PyObject *number;
+    Py_ssize_t value;
+    int is_known = PyObject_TypeCheck(variable, graph_state_of(variable)->Constant) ? graph_read_integer(variable, &value) : 0;
 
-    if (!PyObject_TypeCheck(variable, graph_state_of(variable)->Constant)) return 0;
-    number = PyNumber_Index(((Constant *)variable)->data);
-    if (number != NULL) {
-        *integer = PyLong_AsLongLong(number);
-        Py_DECREF(number);
-        if (*integer != -1 || !PyErr_Occurred()) return 1;
-    }
-    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
-    PyErr_Clear(); /* an array, a float; an unsigned number that no length has */
-    return 0;
+    if (is_known > 0) *integer = value;
+    return is_known;
 }
 
 int32_t build_length(Builder *builder, PyObject *variable)

@@ -160,6 +160,8 @@ int lower_apply_double(Builder *builder, int library, int64_t allows_failure, in
 int lower_read_write(PyObject *op, int *fn, uint8_t *flags);
 int lower_random(Builder *builder, PyObject *node);
 int lower_scan(Builder *builder, PyObject *node);
+/* Owned: the tuples of taps of the states of a loop with that info, in the order of its inputs. */
+PyObject *lower_read_taps(PyObject *info);
 /* How many rows more than the node says an AllocEmpty gets, since a loop needs them for the past of its state; or -1. */
 int64_t lower_find_past(Builder *builder, PyObject *node);
 int lower_call(Builder *builder, PyObject *node);

@@ -26,6 +26,7 @@ static int64_t find_farthest(PyObject *taps)
 {
     int64_t past = 0;
 
+    if (!PyTuple_Check(taps)) return 0; /* lower_scan.c refuses it */
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(taps); i++) {
         int64_t tap = PyLong_AsLongLong(PyTuple_GET_ITEM(taps, i));
         if (tap == -1 && PyErr_Occurred()) return -1;
@@ -38,27 +39,17 @@ static int64_t find_farthest(PyObject *taps)
  * or -1. */
 static int64_t read_past(PyObject *scan, Py_ssize_t i_input)
 {
-    static const char *const lists[2] = {"mit_sot_in_slices", "sit_sot_in_slices"};
-    PyObject *info = PyObject_GetAttrString(node_op(scan), "info"), *slices = NULL;
-    int64_t n_seqs, past = 0;
-    bool may_end = true;
-    int result = info == NULL || build_read_int(info, "n_seqs", &n_seqs) < 0 || build_read_bool(info, "as_while", &may_end) < 0 ? -1 : 0;
+    PyObject *info = PyObject_GetAttrString(node_op(scan), "info"), *slices = info == NULL ? NULL : lower_read_taps(info);
+    int64_t n_seqs, i_state, past = -1;
+    bool may_end;
 
-    for (int k = 0; result == 0 && !may_end && k < 2; k++) {
-        slices = PyObject_GetAttrString(info, lists[k]);
-        if (slices == NULL || !PyTuple_Check(slices)) {
-            result = slices == NULL ? -1 : 1;
-        } else if (i_input - 1 - n_seqs < PyTuple_GET_SIZE(slices)) {
-            if (i_input - 1 - n_seqs >= 0 && PyTuple_Check(PyTuple_GET_ITEM(slices, i_input - 1 - n_seqs)))
-                past = find_farthest(PyTuple_GET_ITEM(slices, i_input - 1 - n_seqs));
-            result = 1;
-        } else {
-            n_seqs += PyTuple_GET_SIZE(slices);
-        }
-        Py_CLEAR(slices);
+    if (slices != NULL && build_read_int(info, "n_seqs", &n_seqs) == 0 && build_read_bool(info, "as_while", &may_end) == 0) {
+        i_state = i_input - 1 - n_seqs;
+        past = may_end || i_state < 0 || i_state >= PyTuple_GET_SIZE(slices) ? 0 : find_farthest(PyTuple_GET_ITEM(slices, i_state));
     }
+    Py_XDECREF(slices);
     Py_XDECREF(info);
-    return result < 0 ? -1 : past;
+    return past;
 }
 
 /* 1 if the node sets the first `past` rows of its first input, else 0; or -1. */

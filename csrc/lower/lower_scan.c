@@ -257,10 +257,9 @@ static int64_t count_taps(PyObject *slices)
     return n;
 }
 
-/* Owned: the tuples of taps of both kinds of states, in order. */
-static PyObject *read_taps(ScanBuild *build)
+PyObject *lower_read_taps(PyObject *info)
 {
-    PyObject *several = PyObject_GetAttrString(build->info, "mit_sot_in_slices"), *one = several ? PyObject_GetAttrString(build->info, "sit_sot_in_slices") : NULL;
+    PyObject *several = PyObject_GetAttrString(info, "mit_sot_in_slices"), *one = several ? PyObject_GetAttrString(info, "sit_sot_in_slices") : NULL;
     PyObject *both = one ? PySequence_Concat(several, one) : NULL, *slices = both ? PySequence_Tuple(both) : NULL;
 
     Py_XDECREF(several);
@@ -282,7 +281,7 @@ static int refuse_mit_mot(ScanBuild *build)
 static int lower_states(ScanBuild *build)
 {
     Loop *loop = &build->loop;
-    PyObject *slices = read_taps(build);
+    PyObject *slices = lower_read_taps(build->info);
     int64_t n_taps = slices == NULL ? -1 : count_taps(slices);
     int result = -1;
 

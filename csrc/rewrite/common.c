@@ -78,19 +78,7 @@ int rewrite_constant_int(GraphState *state, PyObject *variable, Py_ssize_t *valu
     if (!rewrite_is_constant(state, variable)) return 0;
     Py_ssize_t rank = rewrite_rank(variable);
     if (rank == -2) return -1;
-    if (rank != 0) return 0;
-    PyObject *number = PyNumber_Index(((Constant *)variable)->data);
-    if (number == NULL) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
-        PyErr_Clear(); /* a float, a bool */
-        return 0;
-    }
-    *value = PyLong_AsSsize_t(number);
-    Py_DECREF(number);
-    if (*value != -1 || !PyErr_Occurred()) return 1;
-    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
-    PyErr_Clear(); /* an unsigned number that no length has */
-    return 0;
+    return rank == 0 ? graph_read_integer(variable, value) : 0;
 }
 
 Py_ssize_t rewrite_rank(PyObject *variable)
