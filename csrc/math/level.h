@@ -26,5 +26,8 @@ bool level_is_here(int level);
 int level_choose(const char *name);
 /* The level chosen; LEVEL_BASELINE before. */
 Level level_get(void);
+/* Whether vectors are to be taken for products of words of 64 bits: at levels above the least, but where a level was not asked
+ * for by name and the CPU's own multiplier is faster. */
+bool level_multiplies(void);
 
 #endif

@@ -61,7 +61,7 @@ enum { SCALAR_LANES = 4 };
 
 #ifdef MATH_X86_LEVELS
 #define DRAW_WIDE(kind, level, LEVEL)                                                                                  \
-    if (n >= WORDS_LANES_##LEVEL && level_get() == LEVEL_##LEVEL) {                                                    \
+    if (n >= WORDS_LANES_##LEVEL && level_get() == LEVEL_##LEVEL && level_multiplies()) {                              \
         i = n - n % WORDS_LANES_##LEVEL;                                                                               \
         first = words_##kind##_##level(&jumps_##kind, first, increment, words, i);                                     \
     }

@@ -111,6 +111,7 @@ static void a_level_that_is_not_here_is_refused(void)
     CHECK(level_choose("no such level") < 0 && level_choose("") < 0);
     for (int level = 0; level < N_LEVELS; level++) {
         CHECK((level_choose(level_name(level)) == 0) == level_is_here(level));
+        CHECK(!level_is_here(level) || level_multiplies() == (level != LEVEL_BASELINE));
     }
     CHECK(level_is_here(LEVEL_BASELINE) && level_choose(NULL) == 0 && level_is_here((int)level_get()));
 }
