@@ -1,12 +1,13 @@
 /* Learning what fast paths need, single draws by them, and whether there is one.
  *
- * Relies on: fast_words.h, words.h, fast.def, fast_kind.inc. Relied on by: draw.c, vm, bind. */
+ * Relies on: fast_words.h, wedges.h, words.h, fast.def, fast_kind.inc. Relied on by: draw.c, vm, bind. */
 #include "random/fast.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "random/fast_words.h"
+#include "random/wedges.h"
 #include "random/words.h"
 
 /* ---- reading a ziggurat ---- */
@@ -14,8 +15,12 @@
 /* The state of a counterfeit bit generator: a word of our choice, then others that end whatever loop they are asked in. */
 typedef struct Counterfeit {
     uint64_t first, next;
-    int n_words; /* given so far */
+    double second; /* the first double; below 0: made of a word */
+    int n_words;   /* given so far */
 } Counterfeit;
+
+/* What a word and a double count together. */
+enum { REFUSED_AND_TAKEN = 3 };
 
 static uint64_t give_word(void *state)
 {
@@ -39,8 +44,14 @@ static uint32_t give_half(void *state)
 
 static double give_double(void *state)
 {
-    ((Counterfeit *)state)->n_words++;
-    return (double)(give_word(state) >> 11) * 0x1p-53;
+    Counterfeit *self = state;
+    uint64_t word;
+    double second = self->second;
+
+    self->n_words++;
+    word = give_word(state);
+    self->second = -1.0;
+    return second < 0.0 ? (double)(word >> 11) * 0x1p-53 : second;
 }
 
 /* What a distribution's function makes of a word: false when it asks for a second one. */
@@ -51,11 +62,12 @@ struct Reader {
     uint64_t (*word)(uint64_t index, uint64_t whole); /* the word of that index and whole number */
     uint64_t n_wholes;                                /* whole numbers are below this */
     bool (*make)(const Layer *table, uint64_t word, double *x);
+    double (*above_end)(double end, double x);        /* wedges.h */
 };
 
 static bool read_word(const Reader *reader, uint64_t word, double *x)
 {
-    Counterfeit state = {.first = word, .next = word};
+    Counterfeit state = {.first = word, .next = word, .second = -1.0};
     BitGen bitgen = {&state, give_word, give_half, give_double, give_word};
 
     *x = reader->draw(reader, &bitgen);
@@ -105,7 +117,7 @@ static uint64_t find_limit(const Reader *reader, uint64_t index, uint64_t guess)
 /* Whether the table gives what the function gives, on words all over, of which most are good. */
 static bool is_learned(const Reader *reader, const Layer *table)
 {
-    Counterfeit words = {.n_words = 1};
+    Counterfeit words = {.second = -1.0, .n_words = 1};
     int n_good = 0;
 
     for (int i = 0; i < 4096; i++) {
@@ -129,6 +141,17 @@ static uint64_t guess_limit(const Reader *reader, const Layer *table, uint64_t i
     return guess > 0.0 && guess < (double)reader->n_wholes ? (uint64_t)guess : 0;
 }
 
+/* The width of a layer all of whose words are refused, by one that is taken as its second number is 0; 0.0 if none is. */
+static double read_refused_width(const Reader *reader, uint64_t index)
+{
+    const uint64_t middle = reader->n_wholes / 2, word = reader->word(index, middle);
+    Counterfeit state = {.first = word, .next = word};
+    BitGen bitgen = {&state, give_word, give_half, give_double, give_word};
+    double x = reader->draw(reader, &bitgen);
+
+    return state.n_words == REFUSED_AND_TAKEN ? x / (double)middle : 0.0;
+}
+
 static bool learn_table(const Reader *reader, Layer *table)
 {
     for (uint64_t index = 0; index < 256; index++) {
@@ -136,9 +159,54 @@ static bool learn_table(const Reader *reader, Layer *table)
         bool has_width = read_word(reader, reader->word(index, 1), &width);
 
         table[index].limit = find_limit(reader, index, guess_limit(reader, table, index, width));
-        table[index].width = has_width && table[index].limit > 1 ? width : 0.0;
+        table[index].width = has_width && table[index].limit > 1 ? width : read_refused_width(reader, index);
     }
     return is_learned(reader, table);
+}
+
+/* ---- and its wedges ---- */
+
+/* Whether NumPy's function takes the number of a refused word, rather than draw again, where the uniform number is just below
+ * the curve, and does not where it is just above. */
+static bool is_curve_at(const Reader *reader, const Layer *table, const Wedge *wedge, uint64_t index, double part)
+{
+    const uint64_t limit = table[index].limit, word = reader->word(index, limit + (uint64_t)(part * (double)(reader->n_wholes - limit)));
+    double x, found;
+
+    (void)reader->make(table, word, &x);
+    for (int side = -1; side <= 1; side += 2) {
+        const double height = wedge->bottom * exp(reader->above_end(wedge->end, x)) + side * 0.5 * WEDGE_HEIGHT_ERROR;
+        Counterfeit state = {.first = word, .next = word, .second = (height - wedge->bottom) / wedge->rise};
+        BitGen bitgen = {&state, give_word, give_half, give_double, give_word};
+
+        if (!(state.second >= 0.0 && state.second < 1.0)) {
+            return false;
+        }
+        found = reader->draw(reader, &bitgen);
+        if ((state.n_words == REFUSED_AND_TAKEN) != (side < 0) || (side < 0 && memcmp(&found, &x, sizeof x) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The wedges that are known: of layers whose widths follow from each other, and whose heights at two places are those of the
+ * density. A height is so at every place, being a straight line between two. */
+static void learn_wedges(const Reader *reader, const Layer *table, Wedge *wedges)
+{
+    double neighbour_end = 0.0;
+
+    wedges[0] = (Wedge){NAN, NAN, NAN};
+    for (uint64_t index = 1; index < 256; index++) {
+        const double end = table[index].width * (double)reader->n_wholes, t = reader->above_end(end, neighbour_end);
+        const double bottom = exp(-reader->above_end(end, 0.0));
+        const Wedge wedge = {end, bottom, bottom * expm1(t)};
+        const bool is_known = t > 0.0 && t < WEDGE_MAX_T && is_curve_at(reader, table, &wedge, index, 0.25) &&
+                              is_curve_at(reader, table, &wedge, index, 0.75);
+
+        wedges[index] = is_known ? wedge : wedges[0];
+        neighbour_end = end;
+    }
 }
 
 static uint64_t word_NORMAL(uint64_t index, uint64_t whole) { return index | whole << 9; }
@@ -156,13 +224,19 @@ static double draw_standard_exponential(const Reader *self, BitGen *bitgen)
 
 void fast_learn(Fast *fast, int table, void *function)
 {
-    const Reader normal_reader = {draw_standard_normal, function, word_NORMAL, (uint64_t)1 << 52, make_NORMAL};
-    const Reader exponential_reader = {draw_standard_exponential, function, word_EXPONENTIAL, (uint64_t)1 << 53, make_EXPONENTIAL};
+    const Reader normal_reader = {draw_standard_normal, function, word_NORMAL, (uint64_t)1 << 52, make_NORMAL, above_end_NORMAL};
+    const Reader exponential_reader = {draw_standard_exponential, function, word_EXPONENTIAL, (uint64_t)1 << 53, make_EXPONENTIAL, above_end_EXPONENTIAL};
 
     if (table == DIST_NORMAL) {
         fast->has_normal = function != NULL && learn_table(&normal_reader, fast->normal);
+        if (fast->has_normal) {
+            learn_wedges(&normal_reader, fast->normal, fast->normal_wedges);
+        }
     } else {
         fast->has_exponential = function != NULL && learn_table(&exponential_reader, fast->exponential);
+        if (fast->has_exponential) {
+            learn_wedges(&exponential_reader, fast->exponential, fast->exponential_wedges);
+        }
     }
 }
 

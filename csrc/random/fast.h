@@ -15,6 +15,7 @@
 typedef struct Fast {
     bool has_normal, has_exponential;
     Layer normal[256], exponential[256];
+    Wedge normal_wedges[256], exponential_wedges[256];
 } Fast;
 
 /* Reads the table DIST_NORMAL or DIST_EXPONENTIAL out of NumPy's function of that distribution (NULL: none). What does not behave as

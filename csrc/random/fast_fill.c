@@ -1,12 +1,13 @@
 /* Filled draws by fast paths: tiles of words, then what is made of them.
  *
  * Words are drawn ahead for the kinds that have inline code, never more than will be used: every number that is still
- * to be drawn takes one word at least (of bounded integers, half a word). A word that the ziggurat refuses goes to
- * NumPy's function with those behind it, through a counterfeit bit generator that hands them out. So no state is ever
- * put back. All other bit generators are called for each word, as NumPy's own fills do. Relies on: fast_words.h,
- * layers.h, words.h, fast.def. Relied on by: draw.c. */
+ * to be drawn takes one word at least (of bounded integers, half a word). A word that the ziggurat refuses and its wedge does
+ * not decide goes to NumPy's function with those behind it, through a counterfeit bit generator that hands them out. So no
+ * state is ever put back. All other bit generators are called for each word, as NumPy's own fills do. Relies on:
+ * fast_words.h, wedges.h, layers.h, words.h, fast.def. Relied on by: draw.c. */
 #include "random/fast_words.h"
 #include "random/layers.h"
+#include "random/wedges.h"
 #include "random/words.h"
 
 enum { TILE = 256, TILE_IN_PLACE = 1024 };
@@ -75,6 +76,7 @@ typedef struct Left {
 /* What a fill of doubles works with. */
 typedef struct Job {
     const Layer *table;
+    const Wedge *wedges;
     StreamKind kind;
     const DrawSource *source;
     DrawStep step;
@@ -110,6 +112,27 @@ static void draw_left(const Job *job, const Handed *handed, double *out)
         job->left->values[job->left->n++] = *out;
     }
 }
+
+/* What the word that was refused, the next one ahead, gives with the one behind it; where that is decided, both are used. */
+#define JUDGE(WORDS)                                                                                \
+    static ALWAYS_INLINE Verdict judge_##WORDS(const Job *job, Ahead *ahead, double *x)             \
+    {                                                                                               \
+        const Wedge *wedge = &job->wedges[index_##WORDS(ahead->next[0])];                           \
+        Verdict verdict;                                                                            \
+        double u;                                                                                   \
+                                                                                                    \
+        if (ahead->end - ahead->next < 2) {                                                         \
+            return VERDICT_LEFT;                                                                    \
+        }                                                                                           \
+        (void)make_##WORDS(job->table, ahead->next[0], x);                                          \
+        (void)make_DOUBLE(NULL, words_double_of(job->kind, ahead->next[1]), &u);                    \
+        verdict = wedge_judge(wedge, above_end_##WORDS(wedge->end, *x), u);                         \
+        ahead->next += verdict == VERDICT_LEFT ? 0 : 2;                                             \
+        return verdict;                                                                             \
+    }
+
+JUDGE(NORMAL)
+JUDGE(EXPONENTIAL)
 
 /* What the words become in a row of that form, before FINISH: low + range * x, which is x itself of -0.0 and 1, of a zero too. */
 #define LOW_OF_MOVED job->a
@@ -153,7 +176,14 @@ static void draw_left(const Job *job, const Handed *handed, double *out)
             FINISH_##form(NAME, n_good)                                                             \
             ahead->next += n_good;                                                                  \
             if (n_good < n_words) {                                                                 \
-                draw_left(job, &handed, out + n_good++);                                            \
+                double x;                                                                           \
+                Verdict verdict = judge_##WORDS(job, ahead, &x);                                    \
+                                                                                                    \
+                if (verdict == VERDICT_TAKEN) {                                                     \
+                    out[n_good++] = straight_##NAME(x, job->a, job->b);                             \
+                } else if (verdict == VERDICT_LEFT) {                                               \
+                    draw_left(job, &handed, out + n_good++);                                        \
+                }                                                                                   \
             }                                                                                       \
         }                                                                                           \
     }
@@ -260,7 +290,7 @@ static int64_t drop_zeros(double *out, int64_t n)
     static bool fill_##NAME(const Fast *fast, StreamKind kind, const DrawSource *source, DrawStep step,     \
                             const char *const *params, char *out, int64_t n)                        \
     {                                                                                               \
-        Job job = {table_##WORDS(fast), kind, source, step, params, read_double(params[0]), read_double(params[1]), NULL}; \
+        Job job = {table_##WORDS(fast), wedges_##WORDS(fast), kind, source, step, params, read_double(params[0]), read_double(params[1]), NULL}; \
         void (*pass)(const Job *, double *, int64_t) = kind == STREAM_CALLED ? called : ahead;      \
         double *to = (double *)(void *)out;                                                         \
                                                                                                     \

@@ -34,9 +34,10 @@ static ALWAYS_INLINE uint64_t read_uint64(const char *at)
 }
 
 /* Bits 0 to 7: the index; 8: the sign; 9 to 60: the whole number. */
+static ALWAYS_INLINE int index_NORMAL(uint64_t word) { return (int)(word & 0xFF); }
 static ALWAYS_INLINE bool make_NORMAL(const Layer *table, uint64_t word, double *x)
 {
-    const Layer *layer = &table[word & 0xFF];
+    const Layer *layer = &table[index_NORMAL(word)];
     uint64_t whole = word << 3 >> 12, bits;
     double size = (double)(int64_t)whole * layer->width;
 
@@ -47,9 +48,10 @@ static ALWAYS_INLINE bool make_NORMAL(const Layer *table, uint64_t word, double 
 }
 
 /* Bits 3 to 10: the index; 11 to 63: the whole number. */
+static ALWAYS_INLINE int index_EXPONENTIAL(uint64_t word) { return (int)(word >> 3 & 0xFF); }
 static ALWAYS_INLINE bool make_EXPONENTIAL(const Layer *table, uint64_t word, double *x)
 {
-    const Layer *layer = &table[word >> 3 & 0xFF];
+    const Layer *layer = &table[index_EXPONENTIAL(word)];
     uint64_t whole = word >> 11;
 
     *x = (double)(int64_t)whole * layer->width;
@@ -70,6 +72,10 @@ static ALWAYS_INLINE const Layer *table_NORMAL(const Fast *fast) { return fast->
 static ALWAYS_INLINE const Layer *table_EXPONENTIAL(const Fast *fast) { return fast->exponential; }
 static ALWAYS_INLINE const Layer *table_DOUBLE(const Fast *fast) { return NULL; }
 static ALWAYS_INLINE const Layer *table_OPEN(const Fast *fast) { return NULL; }
+static ALWAYS_INLINE const Wedge *wedges_NORMAL(const Fast *fast) { return fast->normal_wedges; }
+static ALWAYS_INLINE const Wedge *wedges_EXPONENTIAL(const Fast *fast) { return fast->exponential_wedges; }
+static ALWAYS_INLINE const Wedge *wedges_DOUBLE(const Fast *fast) { return NULL; }
+static ALWAYS_INLINE const Wedge *wedges_OPEN(const Fast *fast) { return NULL; }
 
 /* Above 0 and finite. */
 static ALWAYS_INLINE bool is_positive(double x) { return x > 0.0 && x <= 0x1.fffffffffffffp1023; }

@@ -16,6 +16,12 @@ typedef struct Layer {
     uint64_t limit; /* 0: never */
 } Layer;
 
+/* Of the same index, what lies between the limit and the end: the densities at the end, and how much more it is at the end of
+ * the neighbour, where a layer's heights end. NaN: not known (wedges.h). */
+typedef struct Wedge {
+    double end, bottom, rise;
+} Wedge;
+
 /* The forms of words (fast_words.h): low + range * x for each of n words, up to the first that is refused, if one is;
  * returns how many are not. What stands in `out` behind these, up to n, may be anything. */
 #define LAYERS_OF(NAME) int64_t NAME(const Layer *table, double low, double range, const uint64_t *words, double *out, int64_t n)

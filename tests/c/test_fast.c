@@ -44,6 +44,41 @@ static double made_up_exponential(BitGen *bitgen, double scale)
     return scale * (whole < limit_of(index, 53) ? x : refuse(bitgen, x));
 }
 
+/* Ziggurats under true densities. Layers from the second on have wedges; the first one's numbers beyond its limit are the tail's. */
+static double density_normal(double x) { return exp(-0.5 * x * x); }
+static double density_exponential(double x) { return exp(-x); }
+static double end_of(uint64_t index) { return index == 0 ? 3.7 : 0.0142 * (double)index; }
+static uint64_t limit_before(uint64_t index, int n_bits)
+{
+    return index == 0 ? (uint64_t)9 << (n_bits - 4) : (uint64_t)(end_of(index - 1) * (index > 1) / end_of(index) * ldexp(1.0, n_bits));
+}
+
+/* wrong: what is added to the height of layer 9. */
+static double draw_by_wedges(BitGen *bitgen, double (*density)(double), int n_bits, double wrong)
+{
+    for (;;) {
+        uint64_t word = bitgen->next_uint64(bitgen->state), index = n_bits == 52 ? word & 0xFF : word >> 3 & 0xFF;
+        uint64_t whole = n_bits == 52 ? word >> 9 & 0xFFFFFFFFFFFFFu : word >> 11;
+        double size = (double)whole * ldexp(end_of(index), -n_bits), x = n_bits == 52 && (word >> 8 & 1) != 0 ? -size : size;
+
+        if (whole < limit_before(index, n_bits)) {
+            return x;
+        }
+        if (index == 0) {
+            return refuse(bitgen, x);
+        }
+        double bottom = density(end_of(index)) + (index == 9 ? wrong : 0.0), top = (index == 1 ? 1.0 : density(end_of(index - 1))) + (index == 10 ? wrong : 0.0);
+
+        if (bottom + (top - bottom) * bitgen->next_double(bitgen->state) < density(size)) {
+            return x;
+        }
+    }
+}
+
+static double normal_with_wedges(BitGen *bitgen, double loc, double scale) { return loc + scale * draw_by_wedges(bitgen, density_normal, 52, 0.0); }
+static double normal_with_wrong_height(BitGen *bitgen, double loc, double scale) { return loc + scale * draw_by_wedges(bitgen, density_normal, 52, 1e-9); }
+static double exponential_with_wedges(BitGen *bitgen, double scale) { return scale * draw_by_wedges(bitgen, density_exponential, 53, 0.0); }
+
 /* Functions of other forms. */
 static double of_halves(BitGen *bitgen, double loc, double scale) { return loc + scale * (double)bitgen->next_uint32(bitgen->state); }
 static double of_one_sign(BitGen *bitgen, double loc, double scale) { return fabs(made_up_normal(bitgen, loc, scale)); }
@@ -63,7 +98,26 @@ static void tables_are_read_out_of_functions(void)
     CHECK(fast->has_normal && fast->has_exponential);
     for (uint64_t i = 0; i < 256; i++) {
         CHECK(fast->normal[i].limit == limit_of(i, 52) && fast->exponential[i].limit == limit_of(i, 53));
-        CHECK(i == 1 || (fast->normal[i].width == width_of(i) && fast->exponential[i].width == width_of(i)));
+        CHECK(fast->normal[i].width == width_of(i) && fast->exponential[i].width == width_of(i));
+        CHECK(isnan(fast->normal_wedges[i].rise) && isnan(fast->exponential_wedges[i].rise));
+    }
+    mem_free(fast);
+}
+
+static void wedges_are_known_where_the_function_decides_by_the_density(void)
+{
+    Fast *fast = mem_calloc(1, sizeof *fast);
+
+    fast_learn(fast, DIST_NORMAL, (void *)normal_with_wedges);
+    fast_learn(fast, DIST_EXPONENTIAL, (void *)exponential_with_wedges);
+    CHECK(fast->has_normal && fast->has_exponential && isnan(fast->normal_wedges[0].rise) && isnan(fast->exponential_wedges[0].rise));
+    for (uint64_t i = 1; i < 256; i++) {
+        CHECK(fast->normal_wedges[i].rise > 0.0 && fast->exponential_wedges[i].rise > 0.0);
+        CHECK(fast->normal_wedges[i].end == end_of(i) && fast->exponential_wedges[i].bottom == density_exponential(end_of(i)));
+    }
+    fast_learn(fast, DIST_NORMAL, (void *)normal_with_wrong_height);
+    for (uint64_t i = 0; i < 256; i++) {
+        CHECK(isnan(fast->normal_wedges[i].rise) == (i == 0 || i == 9 || i == 10));
     }
     mem_free(fast);
 }
@@ -153,6 +207,15 @@ typedef struct Set {
     Fast fast;
 } Set;
 
+/* From these functions for the ziggurats' distributions. */
+static void set_learn(Set *set, void *normal, void *exponential)
+{
+    set->dists.functions[DIST_NORMAL][0] = normal;
+    set->dists.functions[DIST_EXPONENTIAL][0] = exponential;
+    fast_learn(&set->fast, DIST_NORMAL, normal);
+    fast_learn(&set->fast, DIST_EXPONENTIAL, exponential);
+}
+
 static Set *set_new(StreamKind kind)
 {
     Set *set = mem_calloc(1, sizeof *set);
@@ -166,10 +229,7 @@ static Set *set_new(StreamKind kind)
     set->stream.layout = &pcg_layout;
     set->stream.kind = kind;
     set->dists = rig.dists;
-    set->dists.functions[DIST_NORMAL][0] = (void *)made_up_normal;
-    set->dists.functions[DIST_EXPONENTIAL][0] = (void *)made_up_exponential;
-    fast_learn(&set->fast, DIST_NORMAL, (void *)made_up_normal);
-    fast_learn(&set->fast, DIST_EXPONENTIAL, (void *)made_up_exponential);
+    set_learn(set, (void *)made_up_normal, (void *)made_up_exponential);
     set->dists.fast = &set->fast;
     memset(set->dists.fast_kinds, STREAM_ALL_KINDS, sizeof set->dists.fast_kinds);
     return set;
@@ -260,7 +320,7 @@ static uint64_t bounded(BitGen *bitgen, uint64_t low, uint64_t range, uint64_t m
 }
 
 /* Fills of random lengths, single draws between them, a half word left over now and then: as the functions draw. */
-static void check_case(const Case *what, StreamKind kind, bool with_half)
+static void check_case(const Case *what, StreamKind kind, bool with_half, bool has_wedges)
 {
     enum { MOST = 700 };
     Set *fast = set_new(kind), *plain = set_new(kind);
@@ -271,6 +331,10 @@ static void check_case(const Case *what, StreamKind kind, bool with_half)
     Status status;
 
     rig_set_up(&lengths);
+    if (has_wedges) {
+        set_learn(fast, (void *)normal_with_wedges, (void *)exponential_with_wedges);
+        set_learn(plain, (void *)normal_with_wedges, (void *)exponential_with_wedges);
+    }
     plain->dists.functions[DIST_INTEGERS][0] = fast->dists.functions[DIST_INTEGERS][0] = (void *)bounded;
     CHECK((fast_one(&fast->dists, what->dist, &fast->stream) != NULL) == (kind != STREAM_CALLED) && fast_fill(&fast->dists, what->dist, &fast->stream) != NULL);
     fast->dists.fast_kinds[what->dist] = 1u << kind;
@@ -312,8 +376,9 @@ static void fast_paths_draw_as_the_functions_at_every_level(void)
         }
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             for (int kind = 0; kind <= STREAM_PCG64DXSM; kind++) {
-                check_case(&cases[i], (StreamKind)kind, false);
-                check_case(&cases[i], (StreamKind)kind, true);
+                check_case(&cases[i], (StreamKind)kind, false, false);
+                check_case(&cases[i], (StreamKind)kind, true, false);
+                check_case(&cases[i], (StreamKind)kind, true, true);
             }
         }
     }
@@ -345,6 +410,7 @@ static void parameters_that_are_not_plain_are_left_to_the_functions(void)
 
 const Test tests_fast[] = {
     TEST(tables_are_read_out_of_functions),
+    TEST(wedges_are_known_where_the_function_decides_by_the_density),
     TEST(functions_of_another_form_have_no_table),
 #ifdef RANDOM_HAS_INLINED
     TEST(a_bit_generator_is_of_a_kind_when_it_draws_as_the_inlined_code),
