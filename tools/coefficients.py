@@ -49,6 +49,7 @@ def exponentials():
     head, tail = split(ln2, 26)
     constant("ln2_head", head, "log(2) to 26 bits, a factor of exact products")
     constant("ln2_tail", tail, "log(2) - ln2_head")
+    table("exp_series", interpolate(lambda r: (exp(r) - 1 - r) / r**2, -half, half, 10), "(exp(r) - 1 - r) / r^2 for |r| <= log(2)/2")
     table("exp_tail", interpolate(lambda r: (exp(r) - 1 - r - r * r / 2) / r**3, -half, half, 10), "(exp(r) - 1 - r - r^2/2) / r^3 for |r| <= log(2)/2")
 
 

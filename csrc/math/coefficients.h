@@ -11,6 +11,12 @@ static const double ln2_high = 0x1.62e42fefa3800p-1; /* log(2) to 42 bits: its p
 static const double ln2_low = 0x1.ef35793c76730p-45; /* log(2) - ln2_high */
 static const double ln2_head = 0x1.62e42f8000000p-1; /* log(2) to 26 bits, a factor of exact products */
 static const double ln2_tail = 0x1.be8e7bcd5e4f2p-27; /* log(2) - ln2_head */
+/* (exp(r) - 1 - r) / r^2 for |r| <= log(2)/2 */
+static const double exp_series[10] = {
+    0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d45p-5, 0x1.11111111109aap-7,
+    0x1.6c16c178976f9p-10, 0x1.a01a01a7cb3e6p-13, 0x1.a019b8e02e162p-16, 0x1.71de0d92b676cp-19,
+    0x1.2891bad81b7d7p-22, 0x1.af38eb797eb13p-26,
+};
 /* (exp(r) - 1 - r - r^2/2) / r^3 for |r| <= log(2)/2 */
 static const double exp_tail[10] = {
     0x1.5555555555556p-3, 0x1.5555555555555p-5, 0x1.11111111109aap-7, 0x1.6c16c16c167dcp-10,
