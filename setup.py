@@ -23,8 +23,9 @@ if int(numpy.__version__.split(".")[0]) < 2:
 
 compile_args, link_args, macros = [], [], [("PYSCAN_NUMPY_VERSION", f'"{numpy.__version__}"')]
 if sys.platform != "win32":
+    # A tape's cells are small functions that jump to each other: where they begin in a line of the cache makes up to a fifth of a loop's time.
     compile_args = [
-        "-std=c11", "-O3", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
+        "-std=c11", "-O3", "-falign-functions=64", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
         "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wstrict-prototypes", "-Wno-unused-parameter",
         "-isystem", numpy.get_include(), "-isystem", sysconfig.get_path("include"),
     ]
