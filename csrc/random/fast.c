@@ -15,7 +15,7 @@
 /* The state of a counterfeit bit generator: a word of our choice, then others that end whatever loop they are asked in. */
 typedef struct Counterfeit {
     uint64_t first, next;
-    double second; /* the first double; below 0: made of a word */
+    double second; /* what comes as the second number, if a double is asked for; below 0: what the word gives */
     int n_words;   /* given so far */
 } Counterfeit;
 
@@ -45,16 +45,15 @@ static uint32_t give_half(void *state)
 static double give_double(void *state)
 {
     Counterfeit *self = state;
-    uint64_t word;
-    double second = self->second;
+    double x = (double)(give_word(state) >> 11) * 0x1p-53;
 
-    self->n_words++;
-    word = give_word(state);
-    self->second = -1.0;
-    return second < 0.0 ? (double)(word >> 11) * 0x1p-53 : second;
+    if (self->n_words++ == 2 && self->second >= 0.0) {
+        x = self->second;
+    }
+    return x;
 }
 
-/* What a distribution's function makes of a word: false when it asks for a second one. */
+/* A distribution's function, and what its words are. */
 typedef struct Reader Reader;
 struct Reader {
     double (*draw)(const Reader *self, BitGen *bitgen);
@@ -65,14 +64,18 @@ struct Reader {
     double (*above_end)(double end, double x);        /* wedges.h */
 };
 
-static bool read_word(const Reader *reader, uint64_t word, double *x)
+/* How many words the function takes of a generator that gives these first. */
+static int count_words(const Reader *reader, uint64_t word, double second, double *x)
 {
-    Counterfeit state = {.first = word, .next = word, .second = -1.0};
+    Counterfeit state = {.first = word, .next = word, .second = second};
     BitGen bitgen = {&state, give_word, give_half, give_double, give_word};
 
     *x = reader->draw(reader, &bitgen);
-    return state.n_words == 1;
+    return state.n_words;
 }
+
+/* What it makes of a word: false when it asks for a second one. */
+static bool read_word(const Reader *reader, uint64_t word, double *x) { return count_words(reader, word, -1.0, x) == 1; }
 
 static bool is_good(const Reader *reader, uint64_t index, uint64_t whole)
 {
@@ -117,7 +120,7 @@ static uint64_t find_limit(const Reader *reader, uint64_t index, uint64_t guess)
 /* Whether the table gives what the function gives, on words all over, of which most are good. */
 static bool is_learned(const Reader *reader, const Layer *table)
 {
-    Counterfeit words = {.second = -1.0, .n_words = 1};
+    Counterfeit words = {.n_words = 1};
     int n_good = 0;
 
     for (int i = 0; i < 4096; i++) {
@@ -144,27 +147,11 @@ static uint64_t guess_limit(const Reader *reader, const Layer *table, uint64_t i
 /* The width of a layer all of whose words are refused, by one that is taken as its second number is 0; 0.0 if none is. */
 static double read_refused_width(const Reader *reader, uint64_t index)
 {
-    const uint64_t middle = reader->n_wholes / 2, word = reader->word(index, middle);
-    Counterfeit state = {.first = word, .next = word};
-    BitGen bitgen = {&state, give_word, give_half, give_double, give_word};
-    double x = reader->draw(reader, &bitgen);
+    const uint64_t middle = reader->n_wholes / 2;
+    double x;
 
-    return state.n_words == REFUSED_AND_TAKEN ? x / (double)middle : 0.0;
+    return count_words(reader, reader->word(index, middle), 0.0, &x) == REFUSED_AND_TAKEN ? x / (double)middle : 0.0;
 }
-
-static bool learn_table(const Reader *reader, Layer *table)
-{
-    for (uint64_t index = 0; index < 256; index++) {
-        double width = 0.0;
-        bool has_width = read_word(reader, reader->word(index, 1), &width);
-
-        table[index].limit = find_limit(reader, index, guess_limit(reader, table, index, width));
-        table[index].width = has_width && table[index].limit > 1 ? width : read_refused_width(reader, index);
-    }
-    return is_learned(reader, table);
-}
-
-/* ---- and its wedges ---- */
 
 /* Whether NumPy's function takes the number of a refused word, rather than draw again, where the uniform number is just below
  * the curve, and does not where it is just above. */
@@ -176,14 +163,12 @@ static bool is_curve_at(const Reader *reader, const Layer *table, const Wedge *w
     (void)reader->make(table, word, &x);
     for (int side = -1; side <= 1; side += 2) {
         const double height = wedge->bottom * exp(reader->above_end(wedge->end, x)) + side * 0.5 * WEDGE_HEIGHT_ERROR;
-        Counterfeit state = {.first = word, .next = word, .second = (height - wedge->bottom) / wedge->rise};
-        BitGen bitgen = {&state, give_word, give_half, give_double, give_word};
+        const double u = (height - wedge->bottom) / wedge->rise;
 
-        if (!(state.second >= 0.0 && state.second < 1.0)) {
+        if (!(u >= 0.0 && u < 1.0) || (count_words(reader, word, u, &found) == REFUSED_AND_TAKEN) != (side < 0)) {
             return false;
         }
-        found = reader->draw(reader, &bitgen);
-        if ((state.n_words == REFUSED_AND_TAKEN) != (side < 0) || (side < 0 && memcmp(&found, &x, sizeof x) != 0)) {
+        if (side < 0 && memcmp(&found, &x, sizeof x) != 0) {
             return false;
         }
     }
@@ -209,6 +194,23 @@ static void learn_wedges(const Reader *reader, const Layer *table, Wedge *wedges
     }
 }
 
+/* False: the function is no such ziggurat. */
+static bool learn_table(const Reader *reader, Layer *table, Wedge *wedges)
+{
+    for (uint64_t index = 0; index < 256; index++) {
+        double width = 0.0;
+        bool has_width = read_word(reader, reader->word(index, 1), &width);
+
+        table[index].limit = find_limit(reader, index, guess_limit(reader, table, index, width));
+        table[index].width = has_width && table[index].limit > 1 ? width : read_refused_width(reader, index);
+    }
+    if (!is_learned(reader, table)) {
+        return false;
+    }
+    learn_wedges(reader, table, wedges);
+    return true;
+}
+
 static uint64_t word_NORMAL(uint64_t index, uint64_t whole) { return index | whole << 9; }
 static uint64_t word_EXPONENTIAL(uint64_t index, uint64_t whole) { return index << 3 | whole << 11; }
 
@@ -228,15 +230,9 @@ void fast_learn(Fast *fast, int table, void *function)
     const Reader exponential_reader = {draw_standard_exponential, function, word_EXPONENTIAL, (uint64_t)1 << 53, make_EXPONENTIAL, above_end_EXPONENTIAL};
 
     if (table == DIST_NORMAL) {
-        fast->has_normal = function != NULL && learn_table(&normal_reader, fast->normal);
-        if (fast->has_normal) {
-            learn_wedges(&normal_reader, fast->normal, fast->normal_wedges);
-        }
+        fast->has_normal = function != NULL && learn_table(&normal_reader, fast->normal, fast->normal_wedges);
     } else {
-        fast->has_exponential = function != NULL && learn_table(&exponential_reader, fast->exponential);
-        if (fast->has_exponential) {
-            learn_wedges(&exponential_reader, fast->exponential, fast->exponential_wedges);
-        }
+        fast->has_exponential = function != NULL && learn_table(&exponential_reader, fast->exponential, fast->exponential_wedges);
     }
 }
 

@@ -1,23 +1,14 @@
 /* What a word means, and what fast.def makes of it: for single draws and for filled ones.
  *
- * Relies on: fast.h, fast.def. Relied on by: fast.c, fast_fill.c. */
+ * Relies on: compiler.h, fast.h, fast.def. Relied on by: fast.c, fast_fill.c. */
 #ifndef PYSCAN_RANDOM_FAST_WORDS_H
 #define PYSCAN_RANDOM_FAST_WORDS_H
 
 #include <math.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "random/fast.h"
-
-#if defined(__GNUC__)
-#define ALWAYS_INLINE __attribute__((always_inline)) inline
-#define UNLIKELY(condition) __builtin_expect(condition, 0)
-#define UNROLLED _Pragma("GCC unroll 4")
-#else
-#define ALWAYS_INLINE inline
-#define UNLIKELY(condition) (condition)
-#define UNROLLED
-#endif
 
 static ALWAYS_INLINE double read_double(const char *at)
 {

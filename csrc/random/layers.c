@@ -25,7 +25,7 @@
         if (i < n_wide) {                                                                            \
             return i;                                                                                \
         }                                                                                            \
-        UNROLLED                                                                                     \
+        UNROLLED(4)                                                                                  \
         for (; i < n; i++) {                                                                         \
             double x;                                                                                \
             bool is_good = make_##FORM(table, words[i], &x);                                         \

@@ -16,8 +16,8 @@ typedef struct Layer {
     uint64_t limit; /* 0: never */
 } Layer;
 
-/* Of the same index, what lies between the limit and the end: the densities at the end, and how much more it is at the end of
- * the neighbour, where a layer's heights end. NaN: not known (wedges.h). */
+/* Of the same index, what lies between the limit and the layer's end: that end, the density there, and how much more it is at
+ * the end of the narrower neighbour. NaN: not known (wedges.h). */
 typedef struct Wedge {
     double end, bottom, rise;
 } Wedge;

@@ -1,9 +1,11 @@
 /* Layers of a ziggurat for CPUs with AVX2 (math/levels.def): four words at once; an empty file elsewhere.
  *
  * As layers_avx512.c. These vectors cannot convert integers of 64 bits: numbers below 2^52 are the last digits of
- * doubles from 2^52 on, and of larger ones the upper and the lower 32 bits are. Relies on: layers.h. Relied on by:
+ * doubles from 2^52 on, and of larger ones the upper and the lower 32 bits are. Relies on: compiler.h, layers.h. Relied on by:
  * layers.c. */
 #include "random/layers.h"
+
+#include "base/compiler.h"
 
 #ifdef MATH_X86_LEVELS
 #ifdef __clang__
@@ -47,7 +49,7 @@ static inline __m256d convert_53_bits(__m256i whole)
             const int good = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_sub_epi64(whole, limit))); \
                                                                                                      \
             _mm256_storeu_pd(out, _mm256_add_pd(lows, _mm256_mul_pd(ranges, WITH_SIGN(size, word)))); \
-            if (__builtin_expect(good != 15, 0)) {                                                   \
+            if (UNLIKELY(good != 15)) {                                                              \
                 return n - n_left + __builtin_ctz(~(unsigned)good);                                  \
             }                                                                                        \
             words += LAYERS_LANES_AVX2;                                                              \

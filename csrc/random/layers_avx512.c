@@ -1,8 +1,10 @@
 /* Layers of a ziggurat for CPUs with AVX-512 (math/levels.def): eight words at once; an empty file elsewhere.
  *
  * A layer is loaded whole, and eight of them are turned into their widths and their limits: gathering takes twice as
- * long. Measured: 0.4 ns a word, where scalar code takes 1.3. Relies on: layers.h. Relied on by: layers.c. */
+ * long. Measured: 0.4 ns a word, where scalar code takes 1.3. Relies on: compiler.h, layers.h. Relied on by: layers.c. */
 #include "random/layers.h"
+
+#include "base/compiler.h"
 
 #ifdef MATH_X86_LEVELS
 #ifdef __clang__
@@ -30,7 +32,7 @@
             const __mmask8 refused = _mm512_cmpge_epu64_mask(whole, limit);                          \
                                                                                                      \
             _mm512_storeu_pd(out, _mm512_add_pd(lows, _mm512_mul_pd(ranges, WITH_SIGN(size, word)))); \
-            if (__builtin_expect(refused != 0, 0)) {                                                 \
+            if (UNLIKELY(refused != 0)) {                                                            \
                 return n - n_left + __builtin_ctz(refused);                                          \
             }                                                                                        \
             words += LAYERS_LANES_AVX512;                                                            \

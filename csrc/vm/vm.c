@@ -1,9 +1,10 @@
 /* Runs a program: the loop over its instructions.
  *
  * Instructions whose operands are scalars are done here; all others by one function an opcode. A failure leaves by one
- * exit, where the node that failed is noted. Relies on: loop.h, quick.h. Relied on by: loop.c, bind. */
+ * exit, where the node that failed is noted. Relies on: compiler.h, loop.h, quick.h. Relied on by: loop.c, bind. */
 #include <stddef.h>
 
+#include "base/compiler.h"
 #include "vm/loop.h"
 #include "vm/quick.h"
 
@@ -155,10 +156,7 @@ static int note_node(const Step *step, Run *run)
 
 /* The dispatch loop: once over the steps, or for one. Inlined where a loop comes round, which saves 25 machine
  * instructions a step. */
-#if defined(__GNUC__)
-__attribute__((always_inline))
-#endif
-static inline int run_pass(Frame *frame, const Step *step, bool is_one, Run *run)
+static ALWAYS_INLINE int run_pass(Frame *frame, const Step *step, bool is_one, Run *run)
 {
     for (;; step++) {
         switch (step->code) {

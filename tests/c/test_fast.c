@@ -67,7 +67,8 @@ static double draw_by_wedges(BitGen *bitgen, double (*density)(double), int n_bi
         if (index == 0) {
             return refuse(bitgen, x);
         }
-        double bottom = density(end_of(index)) + (index == 9 ? wrong : 0.0), top = (index == 1 ? 1.0 : density(end_of(index - 1))) + (index == 10 ? wrong : 0.0);
+        double bottom = density(end_of(index)) + (index == 9 ? wrong : 0.0);
+        double top = (index == 1 ? 1.0 : density(end_of(index - 1))) + (index == 10 ? wrong : 0.0);
 
         if (bottom + (top - bottom) * bitgen->next_double(bitgen->state) < density(size)) {
             return x;
