@@ -26,8 +26,9 @@ bool level_is_here(int level);
 int level_choose(const char *name);
 /* The level chosen; LEVEL_BASELINE before. */
 Level level_get(void);
-/* Whether vectors are to be taken for products of words of 64 bits: at levels above the least, but where a level was not asked
- * for by name and the CPU's own multiplier is faster. */
+/* Whether vectors are to be taken for the products of 128 bits that a step of PCG64 takes: at levels above the least, but where
+ * a level was not asked for by name and the CPU's own multiplier is faster. A bounded integer's one product of 64 bits
+ * is no slower by vectors there: 1.3 ns, and 1.4 without. */
 bool level_multiplies(void);
 
 #endif
